@@ -32,7 +32,6 @@ from ..base.arrays import (
 from ..engines.sparse import csr
 from ..engines.tree import Reach, Tree
 from ..errors import InputError
-from ..graph.neighbor_graph import NeighborGraph
 from ..graph.order import Order
 from ..graph.precomputed import check_distances, nearest_in_rows
 from ..kernel.bandwidth import BandwidthRule, PowerOfDensity
@@ -56,35 +55,22 @@ RIM = 0.01
 
 @dataclass(frozen=True, eq=False)
 class NewRows:
-    """The kernel between m new points and the training points.
+    """The kernel between m new points and the training points of an operator."""
 
-    Attributes
-    ----------
-    weights : CSR matrix
-        P(x, x_j), (m, M), with columns in the order inside: rows sum to 1, or are 0 where the
-        kernel has no row to give: outside, and by reach at training points, too.
-    beside : (m,) array
-        w(x), the share by which the nearest training point is left out: 1 at that point.
-    nearest : (m,) array
-        Number, in the order inside, of the training point nearest to each new point.
-    steps : (m,) array
-        ε m ρ(x)², the time that one step of the kernel takes.
-    density : (m,) array
-        The sampling density at x, per unit of d-dimensional volume; 0 outside.
-    outside : (m,) bool array
-        Points beyond the kernels of the nearest training points.
-    training : (m,) array
-        Number, in the order inside, of the training point that x coincides with; -1: none.
-    operator : Operator
-        The operator that these rows extend.
-    """
-
+    #: P(x, x_j) as CSR (m, M), with columns in the order inside: rows sum to 1, or are 0 where the
+    #: kernel has no row to give: outside, and by reach at training points, too.
     weights: Any
+    #: w(x), (m,), the share by which the nearest training point is left out: 1 at that point.
     beside: FloatArray
+    #: Number, in the order inside, of the training point nearest to each new point, (m,).
     nearest: NDArray[np.intp]
+    #: ε m ρ(x)², (m,), the time that one step of the kernel takes.
     steps: FloatArray
+    #: The sampling density at x, (m,), per unit of d-dimensional volume; 0 outside.
     density: FloatArray
+    #: Points beyond the kernels of the nearest training points, (m,).
     outside: BoolArray
+    #: Number, in the order inside, of the training point that x coincides with, (m,); -1: none.
     training: NDArray[np.intp]
     operator: Operator
 
@@ -136,21 +122,20 @@ def new_rows(op: Operator, points: FloatArray) -> NewRows:
     """Return the rows of the kernel at new points, with density and local time measured there."""
     kernel, order = op.kernel, op.graph.order
     near, rho, outside = scales_at(op, points)
-    training = np.where(near.sqdist[:, 0] == 0, near.neighbors[:, 0], -1)
+    nearest = near.neighbors[:, 0]
+    training = np.where(near.sqdist[:, 0] == 0, nearest, -1)
     known = training >= 0
-    if kernel.by_reach:
-        # Where no row is needed ρ = 0: it reaches nothing, and takes no time.
-        rows = rows_within_reach(kernel, points, np.where(known | outside, 0.0, rho))
-    else:
-        rows = listed_rows(kernel, near, rho)
+    rows = rows_at(kernel, points, near, rho, known | outside)
     rows.data *= near.counted(np.diff(rows.indptr), rows.indices, kernel.leave_one_out)
     sums = row_sums(op, rows, order.counts)
     volume = kernel.moments(op.dim).m0 * (kernel.epsilon * rho**2) ** (op.dim / 2)
     density = sums / (near.n_counted(order, kernel.leave_one_out) * volume)
     if lists_end(op):
-        density += near.beside * (kernel.density(op.dim)[near.neighbors[:, 0]] - density)
+        density += near.beside * (kernel.density(op.dim)[nearest] - density)
     steps = kernel.epsilon * kernel.moments(op.dim).m * rho**2
-    weights, total = normalised(op, rows)
+    rows.data *= op.alpha_kernel.factor[rows.indices]
+    total = row_sums(op, rows)
+    rows.data /= np.repeat(np.where(total > 0, total, 1.0), np.diff(rows.indptr))
     outside |= total == 0
     if known.any():
         place = np.flatnonzero(known)
@@ -158,8 +143,7 @@ def new_rows(op: Operator, points: FloatArray) -> NewRows:
         steps[place], density[place] = op.inside.steps[row], kernel.density(op.dim)[row]
         outside[place] = op.inside.degrees[row] == 0
     density[outside] = 0.0
-    nearest = near.neighbors[:, 0]
-    return NewRows(weights, near.beside, nearest, steps, density, outside, training, op)
+    return NewRows(rows, near.beside, nearest, steps, density, outside, training, op)
 
 
 def scales_at(op: Operator, points: FloatArray) -> tuple[Nearest, FloatArray, BoolArray]:
@@ -179,10 +163,7 @@ def kernel_rows(op: Operator, points: FloatArray) -> tuple[Any, BoolArray]:
     has its nearest training points in equal shares, as many as tell the density.
     """
     near, rho, outside = scales_at(op, points)
-    if op.kernel.by_reach:
-        rows = rows_within_reach(op.kernel, points, np.where(outside, 0.0, rho))
-    else:
-        rows = listed_rows(op.kernel, near, rho)
+    rows = rows_at(op.kernel, points, near, rho, outside)
     lost = outside | (row_sums(op, rows) <= 0)
     if lost.any():
         place, k = np.flatnonzero(lost), op.inside.pilot.n_density_neighbors
@@ -199,14 +180,6 @@ def width_at(rule: BandwidthRule, points: FloatArray, pilot: FloatArray) -> Floa
     found = np.asarray(rule.at(to_host(points), to_host(pilot)), dtype=np.float64)
     width: FloatArray = beside_array(found, points)
     return width
-
-
-def normalised(op: Operator, rows: Any) -> tuple[Any, FloatArray]:
-    """Multiply columns by their factors and divide rows by their sums, in place; return both."""
-    rows.data *= op.alpha_kernel.factor[rows.indices]
-    total = row_sums(op, rows)
-    rows.data /= np.repeat(np.where(total > 0, total, 1.0), np.diff(rows.indptr))
-    return rows, total
 
 
 #: Least squared distance, so that ρ₀ is never 0.
@@ -267,24 +240,16 @@ def find_neighbors(op: Operator, points: FloatArray) -> Nearest:
     k = min(int(MORE * listed) + 1, graph.n_points)
     index = graph.point_set.index
     if index is None:
-        return Nearest(*nearest_given(graph, points, k))
+        distances, order = points, graph.order
+        if distances.shape[1] != order.n_rows:
+            raise InputError(
+                f"Each new row must hold its distances to all {order.n_rows} training points; "
+                f"received {distances.shape[1]} columns. Pass distances, or fit on the points."
+            )
+        check_distances(distances, 0)
+        return Nearest(*nearest_in_rows(distances[:, order.caller_rows], k))
     indices, sqdist = index.query(points, k)
     return Nearest(indices.astype(np.intp), sqdist)
-
-
-def nearest_given(
-    graph: NeighborGraph, distances: FloatArray, k: int
-) -> tuple[NDArray[np.intp], FloatArray]:
-    """Return the k nearest training points from given distances to all of them, (M, N)."""
-    if distances.shape[1] != graph.order.n_rows:
-        raise InputError(
-            f"New points cannot be placed among these; received {distances.shape[1]} columns, for "
-            f"a graph with metric {graph.metric!r}. Only the distances between training points "
-            f"are known, so each new row must hold its distances to all {graph.order.n_rows} of "
-            "them. Pass distances, or fit on the points themselves."
-        )
-    check_distances(distances, 0)
-    return nearest_in_rows(distances[:, graph.order.caller_rows], k)
 
 
 def listed_share(radii: FloatArray, k: int, near: Nearest, one_way: float) -> FloatArray:
@@ -350,11 +315,16 @@ def pilot_sums_within_reach(
     return sums
 
 
-def listed_rows(kernel: Kernel, near: Nearest, rho: FloatArray) -> Any:
-    """Return K(x, x_j) at the nearest training points, as CSR (m, M), for a kernel by lists.
+def rows_at(
+    kernel: Kernel, points: FloatArray, near: Nearest, rho: FloatArray, needless: BoolArray
+) -> Any:
+    """Return K(x, x_j) as CSR (m, M); by lists, at the nearest training points.
 
-    A one-way pair counts with the kernel's `one_way_share`.
+    A one-way pair counts with the kernel's `one_way_share`. By reach, `needless` rows are empty:
+    there ρ = 0, which reaches nothing, and takes no time.
     """
+    if kernel.by_reach:
+        return rows_within_reach(kernel, points, np.where(needless, 0.0, rho))
     graph = kernel.graph
     scaled = near.sqdist / (kernel.epsilon * rho[:, None] * kernel.bandwidth.column[near.neighbors])
     values = values_of(kernel.shape, scaled)

@@ -24,22 +24,14 @@ Judge = Callable[[Any], Finding | None]
 
 @dataclass(frozen=True)
 class Check:
-    """One line of the table of checks.
+    """One line of the table of checks."""
 
-    Attributes
-    ----------
-    judge : callable
-        Function of an operator, or a spectrum, that returns a `Finding`, or None if the check does
-        not apply.
-    subject : {"operator", "spectrum"}
-        The kind of result that it looks at.
-    warns : bool
-        Whether the check is made as soon as the result exists, to warn if its finding has a warning
-        class. The others are made when findings are asked for.
-    """
-
+    #: Function that returns a `Finding`, or None if the check does not apply.
     judge: Judge
+    #: What it looks at: "operator" or "spectrum".
     subject: str
+    #: Whether it is made as soon as the result exists, to warn if its finding has a warning class;
+    #: others are made when findings are asked for.
     warns: bool = False
 
 

@@ -82,29 +82,19 @@ COLUMNS = 24
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Edge:
-    """What was seen of an edge on a sample of the points; without an edge, arrays are empty.
+    """What was seen of an edge on a sample of the points; without an edge, arrays are empty."""
 
-    Attributes
-    ----------
-    rows : (m,) int array
-        Points of the sample that are near the edge, in the order inside.
-    distances : (m,) array
-        How far from each of them the data ends.
-    strips : (m,) array
-        The largest distance from the edge at which points are called near, around each of them.
-    normals : (m, n) array
-        Unit vectors that point out of the data.
-    n_judged : int
-        Number of points of the sample whose surroundings are flat enough to tell.
-    n_sure : int
-        Number of these that see an edge, and neither a tail nor a bend; 6 d are demanded.
-    """
-
+    #: Points of the sample that are near the edge, in the order inside, (m,).
     rows: NDArray[np.intp]
+    #: How far from each of them the data ends, (m,).
     distances: FloatArray
+    #: The largest distance from the edge at which points are called near, around each of them.
     strips: FloatArray
+    #: Unit vectors that point out of the data, (m, n).
     normals: FloatArray
+    #: Number of points of the sample whose surroundings are flat enough to tell.
     n_judged: int
+    #: Number of these that see an edge, and neither a tail nor a bend; 6 d are demanded.
     n_sure: int
 
     @property

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 
 from ..base.arrays import FloatArray, column_dots, frozen
-from ..base.checks import a_count
+from ..base.checks import a_count, an
 from ..base.threads import one_blas_thread
-from ..errors import InputError, TuningWarning, VbdmWarning, warn_user
+from ..errors import TuningWarning, VbdmWarning, warn_user
 from ..kernel.within_reach import at_half_epsilon
 from ..operator.normalise import with_kernel
-from ..operator.operator import Operator
+from ..operator.operator import Operator, refuse_unsymmetric
 from ..operator.sums import relative_variance_of
 from ..rows.block_array import Tall, beside, mapped, total
 from ..spectrum.modes import share_at
@@ -54,10 +54,8 @@ def ritz_values(spectrum: Spectrum, operator: Operator) -> FloatArray:
     Modes with different limits have different masses, and spans of their own. In many dimensions,
     where most points are limited, masses are those without: limited ones do not follow ε.
     """
-    u, limits = (
-        vectors_of(spectrum),
-        np.array([limit.reference for limit in spectrum.limits.of_modes]),
-    )
+    u, of_modes = vectors_of(spectrum), spectrum.limits.of_modes
+    limits = np.array([limit.reference for limit in of_modes])
     spread = beside(u, relative_variance_of(operator)[:, None])
     product = operator.alpha_kernel @ mapped(side_by_side, u, spread)
     result = np.empty(u.shape[1])
@@ -65,7 +63,7 @@ def ritz_values(spectrum: Spectrum, operator: Operator) -> FloatArray:
         members = np.flatnonzero(limits == reference) if limits.size else np.arange(u.shape[1])
         time = operator.inside.steps
         if limits.size:
-            time = spectrum.limits.of_modes[members[0]].without_many.time(1 / operator.inside.steps)
+            time = of_modes[members[0]].without_many.time(1 / time)
         result[members] = rates_on_span(
             operator, u[:, members], product[:, members], product[:, -1:], time[:, None]
         )
@@ -168,12 +166,8 @@ def second_opinion(operator: Operator, n: int = 6) -> Opinions:
     >>> vbdm.second_opinion(op, n=4).disagree
     False
     """
-    if not isinstance(operator, Operator) or not operator.kernel.is_symmetric:
-        raise InputError(
-            "A second opinion needs a symmetric operator; received "
-            f"{getattr(operator, 'form', type(operator).__name__)}. Pass what "
-            "vbdm.estimate_operator(X) returns."
-        )
+    an(Operator, "Pass what vbdm.estimate_operator(X) returns.")(operator, "operator")
+    refuse_unsymmetric(operator, "Second opinions")
     n = a_count(2, operator.n_points)(n, "n")
     operator = operator.on_host
     others = [factor * operator.epsilon for factor in FACTORS if factor != 1]
@@ -190,7 +184,13 @@ def second_opinion(operator: Operator, n: int = 6) -> Opinions:
     rates, errors = np.array([rows[epsilon] for epsilon in epsilons]).swapaxes(0, 1)
     opinions = judge(operator.epsilon, epsilons, rates, errors)
     if opinions.disagree:
-        warn_user(describe(opinions), TuningWarning)
+        warn_user(
+            f"Three ways to choose ε disagree: the rule in use gives {opinions.epsilon:.3g}, the "
+            f"eigenvalues are steadiest at {opinions.stationary:.3g}, and bias and sampling error "
+            f"balance at {opinions.balanced:.3g}. Plot eigenvalues against ε, look for a plateau, "
+            "and trust only what does not move; more data widens the plateau.",
+            TuningWarning,
+        )
     return opinions
 
 
@@ -227,13 +227,3 @@ def mean_known(table: FloatArray) -> FloatArray:
     total = np.nansum(table, axis=1)
     mean = np.divide(total, count, out=np.full(len(table), np.inf), where=count > 0)
     return np.asarray(mean)
-
-
-def describe(opinions: Opinions) -> str:
-    """Say in plain words that the rules disagree."""
-    return (
-        f"Three ways to choose ε disagree: the rule in use gives {opinions.epsilon:.3g}, the "
-        f"eigenvalues are steadiest at {opinions.stationary:.3g}, and bias and sampling error "
-        f"balance at {opinions.balanced:.3g}. Plot eigenvalues against ε, look for a plateau, and "
-        "trust only what does not move; more data widens the plateau."
-    )

@@ -29,16 +29,17 @@ from ..spectrum.spectrum import Spectrum
 from ..spectrum.vectors import functions_at
 
 
-def drawn_rows(spectrum: Spectrum, most: int) -> NDArray[np.intp]:
-    """Return the rows of at most `most` points to be shown, sparse ones first.
+def drawn_rows(spectrum: Spectrum, most: int, *, fair: bool = False) -> NDArray[np.intp]:
+    """Return the rows of at most `most` points to be shown, sparse ones first unless it is `fair`.
 
     Points that are unresolved or on a weak link are few and matter: up to a quarter of the places
     are theirs.
     """
-    n = spectrum.operator.n_points
+    n, generator = spectrum.operator.n_points, np.random.default_rng(0)
     if n <= most:
         return np.arange(n)
-    generator = np.random.default_rng(0)
+    if fair:
+        return np.sort(generator.choice(n, most, replace=False))
     marked = np.flatnonzero(spectrum.unresolved | spectrum.errors.weak_links)
     if len(marked) > most // 4:
         marked = generator.choice(marked, most // 4, replace=False)
@@ -46,14 +47,6 @@ def drawn_rows(spectrum: Spectrum, most: int) -> NDArray[np.intp]:
     return np.sort(
         np.concatenate([marked, generator.choice(others, most - len(marked), replace=False)])
     )
-
-
-def fair_rows(spectrum: Spectrum, most: int) -> NDArray[np.intp]:
-    """Return the rows of at most `most` points, drawn with equal chances."""
-    n = spectrum.operator.n_points
-    if n <= most:
-        return np.arange(n)
-    return np.sort(np.random.default_rng(0).choice(n, most, replace=False))
 
 
 #: Up to this many points the spectrum is solved on all of them at every ε.
@@ -173,9 +166,11 @@ def scan_modes(
     """
     spectrum = spectrum.on_host
     operator = spectrum.operator
-    whole = operator.n_points <= ALL_POINTS and at_hand(operator)
+    # Where rows live elsewhere, solving again and again would cost messages.
+    blocks = operator.graph.point_set.rows
+    whole = operator.n_points <= ALL_POINTS and (blocks is None or blocks.place.at_once)
     # Points to estimate from must be a fair sample; points to look at need not be.
-    rows = drawn_rows(spectrum, n_drawn) if whole else fair_rows(spectrum, n_drawn)
+    rows = drawn_rows(spectrum, n_drawn, fair=not whole)
     truth = np.real(functions_at(spectrum, rows))
     steps = []
     with warnings.catch_warnings():
@@ -191,12 +186,6 @@ def scan_modes(
         operator.epsilon * np.array(used), np.array(values), np.array(errors), np.array(totals),
         rows, np.array(moved, dtype=np.float32), operator.n_points, used.index(1.0),
     )  # fmt: skip
-
-
-def at_hand(operator: Operator) -> bool:
-    """Tell whether rows live in this process, where solving again and again costs no messages."""
-    rows = operator.graph.point_set.rows
-    return rows is None or rows.place.at_once
 
 
 def solved_over(
@@ -217,13 +206,9 @@ def solved_over(
         operator, epsilons, n, components=pieces, tol=SCAN_TOLERANCE, start=at_one,
         stage="sensitivity",
     )  # fmt: skip
-    found: dict[float, Spectrum | None] = {1.0: at_one}
-    found.update(
-        (factor, spectrum) for factor, (_, _, spectrum) in zip(others, solved, strict=True)
-    )
+    found = {1.0: at_one} | dict(zip(others, (spectrum for _, _, spectrum in solved), strict=True))
     for factor in grid:
-        spectrum = found[factor]
-        if spectrum is not None:
+        if (spectrum := found[factor]) is not None:
             yield factor, spectrum
 
 
@@ -269,7 +254,9 @@ def spectra_over(
     known = [] if start is None else [start]
     for number, epsilon in enumerate(epsilons, start=1):
         other = (at or wide_enough)(operator, epsilon)
-        found, near = None, nearest_result(known, epsilon)
+        # From the result at the nearest ε, by their ratio.
+        near = min(known, key=lambda s: abs(np.log(s.operator.epsilon / epsilon)), default=None)
+        found = None
         if other is not None:
             with suppress(InputError, SolverError):
                 found = compute_spectrum(
@@ -280,11 +267,6 @@ def spectra_over(
         if stage:
             report(stage, number, len(epsilons))
         yield epsilon, other, found
-
-
-def nearest_result(known: list[Spectrum], epsilon: float) -> Spectrum | None:
-    """Return the result at the ε nearest to this one, by their ratio; None if none is known."""
-    return min(known, key=lambda s: abs(np.log(s.operator.epsilon / epsilon)), default=None)
 
 
 def wide_enough(operator: Operator, epsilon: float) -> Operator | None:

@@ -141,21 +141,13 @@ def add_products(values: FloatArray, column: FloatArray, by: FloatArray) -> None
 
 @dataclass(frozen=True, eq=False)
 class PairRows:
-    """What influences need of each point, as arguments beside the eigenvectors.
-
-    Attributes
-    ----------
-    degrees, steps : (M,) arrays
-        Those of the operator.
-    share : (M,) array
-        One over the sum of each row of the kernel.
-    counts : (M,) array or None
-        How often each point occurs.
-    """
+    """What influences need of each point, as arguments beside the eigenvectors."""
 
     degrees: Any
     steps: Any
+    #: One over the sum of each row of the kernel.
     share: Any
+    #: How often each point occurs; None: once.
     counts: Any
 
     @classmethod

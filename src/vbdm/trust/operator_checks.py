@@ -272,23 +272,13 @@ IN_ORDER, FALLING = 5, 0.95
 
 @dataclass(frozen=True, eq=False)
 class Scales:
-    """Which columns count, by their scale.
-
-    Attributes
-    ----------
-    n_columns : int
-        Number of columns.
-    wide : (m,) array of int
-        Numbers of the columns that are wider than the kernel.
-    share : float
-        Their share of all squared distances.
-    hide_others : bool
-        Whether they hide all other columns.
-    """
+    """Which columns count, by their scale."""
 
     n_columns: int
+    #: Numbers of the columns that are wider than the kernel, and their share of squared distances.
     wide: NDArray[np.intp]
     share: float
+    #: Whether they hide all other columns.
     hide_others: bool
 
 

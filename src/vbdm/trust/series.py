@@ -43,17 +43,11 @@ BLOCK = 3
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Sampling:
-    """How the eigenvalues scatter with the sample.
+    """How the eigenvalues scatter with the sample."""
 
-    Attributes
-    ----------
-    covariance : (n, n) array
-        Sampling covariance of the eigenvalues.
-    effective_points : (n,) array
-        Number of independent points that would know each eigenvalue as well as the N rows do.
-    """
-
+    #: Sampling covariance of the eigenvalues, (n, n).
     covariance: FloatArray
+    #: Number of independent points that would know each eigenvalue as well as the N rows do, (n,).
     effective_points: FloatArray
 
 

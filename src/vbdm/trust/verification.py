@@ -123,7 +123,10 @@ def verify(spectrum: Spectrum) -> Verification:
     pencil = replace(pencil_of(op), mass=op.inside.degrees * shared)
     smallest = op.settings.smallest_piece
     pieces = replace(find_pieces(pencil, "each", smallest), n_solved=spectrum.pieces.n_solved)
-    solver = reference_solver(pencil)
+    # The surest solver that the size of the pencil allows.
+    solver: EigenSolver = Dense()
+    if pencil.n_points > DENSE_POINTS:
+        solver = ShiftInvert() if affordable(pencil) else Lanczos()
     n = min(len(spectrum.eigenvalues) + len(spectrum.log.set_aside) + SPARE, pencil.n_points)
     parts = prepare_pieces(pencil, pieces, n, solver)
     solved = merged(parts, pieces, solve_pieces(parts, pieces, pencil.mass, n, TIGHT, []), n)
@@ -154,13 +157,6 @@ def error_of_own(spectrum: Spectrum, pencil: Pencil, pieces: Pieces, parts: list
         # The modes before them have other limits; in this pencil they need no partner.
         errors.append(compare(theta[members], np.empty(0), found.values)[0])
     return max(errors)
-
-
-def reference_solver(pencil: Pencil) -> EigenSolver:
-    """Return the surest solver that the size of the pencil allows."""
-    if pencil.n_points <= DENSE_POINTS:
-        return Dense()
-    return ShiftInvert() if affordable(pencil) else Lanczos()
 
 
 def compare(
