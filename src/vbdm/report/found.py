@@ -20,7 +20,7 @@ from ..operator.operator import Operator
 from ..operator.sums import in_potential
 from ..spectrum.spectrum import Spectrum
 from ..spectrum.vectors import functions_at
-from ..trust.epsilon_scan import fair_rows
+from ..trust.epsilon_scan import drawn_rows
 from ..trust.error_bars import Group
 from ..trust.findings import nonzero_modes
 from .citing import has_delays
@@ -165,7 +165,7 @@ def slow_modes(spectrum: Spectrum, n: int) -> FloatArray:
     Of very many points, a fair sample is looked at.
     """
     first = int(nonzero_modes(spectrum.eigenvalues)[0])
-    rows = fair_rows(spectrum, MOST_LOOKED_AT)
+    rows = drawn_rows(spectrum, MOST_LOOKED_AT, fair=True)
     values = np.real(functions_at(spectrum, rows)[:, first : first + n])
     return np.asarray(values[np.isfinite(values).all(axis=1)])
 

@@ -134,25 +134,13 @@ def restricted(pencil: Pencil, members: NDArray[np.intp]) -> Pencil:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What all solves under a limit have in common.
-
-    Attributes
-    ----------
-    operator : Operator
-        L, with the local times of its points.
-    limiter : Limiter
-        The limiter's options.
-    pencil : Pencil
-        The pencil without limiter: the limit changes its mass.
-    parts : list of Piece
-        The pieces that are solved, each with its prepared solver.
-    pieces : Pieces
-        How the points fall into pieces.
-    """
+    """What all solves under a limit have in common."""
 
     operator: Operator
     limiter: Limiter
+    #: The pencil without limiter: the limit changes its mass.
     pencil: Pencil
+    #: The pieces that are solved, each with its prepared solver.
     parts: list[Piece]
     pieces: Pieces
 

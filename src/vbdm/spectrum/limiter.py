@@ -43,25 +43,17 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Limit:
-    """The limiter in force: the pencil (D - K) u = θ D g u, with the local time g (see `time`).
+    """The limiter in force: the pencil (D - K) u = θ D g u, with the local time g (see `time`)."""
 
-    Attributes
-    ----------
-    reference : float
-        λ_ref, the rate at which the exponential row balance is exact.
-    cut : float
-        The smallest local rate in use; lower ones are raised to it.
-    highest : float
-        The highest local rate to which others are raised in the row balance of a mode: below it
-        lies the share `Limiter.cap` of the points. In few dimensions the cut is no higher, either.
-    kappa : float
-        A point resolves a mode of rate λ if its local rate is above kappa·λ: the cut of the mode's
-        own row balance (see `balance_cut`).
-    """
-
+    #: λ_ref, the rate at which the exponential row balance is exact.
     reference: float
+    #: The smallest local rate in use; lower ones are raised to it.
     cut: float
+    #: The highest local rate to which others are raised in the row balance of a mode: below it lies
+    #: the share `Limiter.cap` of the points. In few dimensions the cut is no higher, either.
     highest: float
+    #: A point resolves a mode of rate λ if its local rate is above kappa·λ: the cut of the mode's
+    #: own row balance (see `balance_cut`).
     kappa: float
 
     def time(self, rates: FloatArray) -> FloatArray:

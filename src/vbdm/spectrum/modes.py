@@ -168,51 +168,33 @@ MODES_AT_ONCE = 7
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Modes:
-    """Some modes, slowest first, on the M points in the order inside.
+    """Some modes, slowest first, on the M points in the order inside."""
 
-    Attributes
-    ----------
-    rates : (n,) array
-        Decay rates λ >= 0; NaN where a mode is faster than one step of the kernel.
-    theta : (n,) array
-        Eigenvalues θ of the pencil (of each mode's own, if it has one); without limiter, the rates
-        before the correction.
-    vectors : (M, n) array
-        Eigenvectors u of the pencil, by columns.
-    mass : (M,) array
-        The mass of the pencil, a diagonal.
-    limit : Limit or None
-        The limit that all modes share, or had before they got their own; None: there is none.
-    limits : tuple of Limit
-        The limit in force for each mode; empty without limiter.
-    pairs : EigenPairs
-        What the last solve returned, and how it went.
-    share : (n,) array
-        The finite-sample correction: the factor λ̂/λ by which the rates were divided.
-    extent : (n,) array
-        Extent of each mode: the number of kernels' worth of points that hold its energy.
-    residuals : (n,) array
-        Norms of the residuals, as in `Pencil.residuals`.
-    left_out : (m,) array
-        Rates of modes that sat on unresolved points and are not in the list.
-    set_aside : (m,) array
-        θ of all modes that were found but are not in the list: left out, or too fast for it.
-    shared_theta : (n,) array
-        θ under the limit that all modes share; empty if none got a limit of its own.
-    """
-
+    #: Decay rates λ >= 0, (n,); NaN where a mode is faster than one step of the kernel.
     rates: FloatArray
+    #: Eigenvalues θ of the pencil (of each mode's own, if it has one); without limiter, the rates
+    #: before the correction.
     theta: FloatArray
+    #: Eigenvectors u of the pencil, by columns, and its mass, a diagonal.
     vectors: Tall
     mass: FloatArray
+    #: The limit that all modes share, or had before they got their own; None: there is none. And
+    #: the one in force for each mode; empty without limiter.
     limit: Limit | None
     limits: tuple[Limit, ...]
+    #: What the last solve returned, and how it went.
     pairs: EigenPairs
+    #: The finite-sample correction: the factor λ̂/λ by which the rates were divided.
     share: FloatArray = field(default_factory=lambda: np.ones(0))
+    #: The number of kernels' worth of points that hold the energy of each mode.
     extent: FloatArray = field(default_factory=lambda: np.ones(0))
+    #: Norms of the residuals, as in `Pencil.residuals`.
     residuals: FloatArray = field(default_factory=lambda: np.ones(0))
+    #: Rates of modes that sat on unresolved points and are not in the list, (m,).
     left_out: FloatArray = field(default_factory=lambda: np.ones(0))
+    #: θ of all modes that were found but are not in the list: left out, or too fast for it.
     set_aside: FloatArray = field(default_factory=lambda: np.ones(0))
+    #: θ under the limit that all modes share; empty if none got a limit of its own.
     shared_theta: FloatArray = field(default_factory=lambda: np.ones(0))
 
     @property

@@ -68,17 +68,11 @@ class Pieces:
 
 
 def find_pieces(pencil: Pencil, components: str, smallest: int) -> Pieces:
-    """Partition the points and decide which pieces to solve.
+    """Partition the points, which are linked if K joins them by more than rounding.
 
-    Parameters
-    ----------
-    pencil : Pencil
-        The problem. Two points are linked if K joins them by more than rounding.
-    components : {"each", "largest", "error"}
-        Solve every piece, only the largest, or refuse more than one.
-    smallest : int
-        Points that a piece must have to be solved. Points of smaller pieces are strays: they
-        could not even measure their own density.
+    `components` tells which pieces to solve ("each" or "largest"), or to refuse more than one
+    ("error"). Points of pieces of fewer than `smallest` points are strays: they could not even
+    measure their own density.
     """
     labels = connected_pieces(pencil)
     size = sizes_of(labels)

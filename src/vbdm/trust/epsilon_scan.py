@@ -77,7 +77,7 @@ class EpsilonScan:
         there is like it.
     total_errors : (m, n) array
         Their total errors at each ε; of eigenvalues that are a group at the chosen ε, of their
-        mean. NaN in a scan that an older version wrote.
+        mean.
     rows : (D,) array
         Rows of the points, in the caller's order, at which eigenfunctions are kept.
     eigenfunctions : (m, D, n) float32 array
@@ -116,8 +116,6 @@ class EpsilonScan:
             for name in cls.__dataclass_fields__
             if f"scan_{name}" in arrays
         }
-        if found.keys() >= {"eigenvalues"}:
-            found.setdefault("total_errors", np.full(found["eigenvalues"].shape, np.nan))
         if found.keys() != cls.__dataclass_fields__.keys():
             return None
         for name in ("n_points", "chosen"):
@@ -148,21 +146,11 @@ def scan_modes(
     n_drawn: int = 5000,
     again: Again,
 ) -> EpsilonScan:
-    """Solve at several ε around the one in use, and follow the modes.
+    """Solve at several ε around the one in use, and follow the modes (see `vbdm.scan_epsilon`).
 
-    Parameters
-    ----------
-    spectrum : Spectrum
-        The result, of a symmetric operator.
-    factors : sequence of float
-        Multiples of the ε in use; 1 is always among them. The largest are left out if they would
-        need too many neighbours, and any at which the solver fails.
-    n_drawn : int
-        Number of points at which eigenfunctions are kept.
-    again : callable
-        Function that estimates the same operator from some of the points. A cloud of more than
-        20,000 points, or on a cluster, is estimated from `n_drawn` of them, around the ε that suits
-        these.
+    `again` estimates the same operator from some of the points, given by their rows: a cloud of
+    more than 20,000 points, or on a cluster, is estimated from `n_drawn` of them, around the ε that
+    suits these.
     """
     spectrum = spectrum.on_host
     operator = spectrum.operator
@@ -226,24 +214,10 @@ def spectra_over(
 ) -> Iterator[tuple[float, Operator | None, Spectrum | None]]:
     """Yield each ε with the operator and the spectrum there: the loop behind every scan.
 
-    Parameters
-    ----------
-    operator : Operator
-        The operator; its bandwidth ρ is kept at all ε.
-    epsilons : sequence of float
-        Values of ε.
-    n : int
-        Number of eigenpairs.
-    at : callable, optional
-        Function of the operator and ε that returns the operator there, or None if that would take
-        too many neighbours; `wide_enough` by default.
-    components, solver, tol
-        As for `Operator.spectrum`. A spectrum is None where the solver fails, or where the kernel
-        joins no two points.
-    start : Spectrum, optional
-        A result at another ε. Solves start from the result at the nearest ε that is known.
-    stage : str
-        Name of the stage in progress reports; empty: no reports.
+    The bandwidth ρ is kept. `at` returns the operator at an ε, or None if that would take too many
+    neighbours: by default `wide_enough`. A spectrum is None where the solver fails, or where the
+    kernel joins no two points. With `start`, a result at another ε, solves start from the result at
+    the nearest ε that is known. `stage` is the name in progress reports; empty: no reports.
     """
     if stage:
         report(stage, 0, len(epsilons))

@@ -117,15 +117,7 @@ def label_of(part: str) -> str:
 
 
 def largest_part(parts: Mapping[str, float | None]) -> str | None:
-    """Return the name of the largest part; None if there is no error, or an unknown one.
-
-    Examples
-    --------
-    >>> largest_part({"sampling": 0.01, "tail": 0.0, "epsilon": 0.03})
-    'epsilon'
-    >>> largest_part({"sampling": 0.0, "tail": None}) is None
-    True
-    """
+    """Return the name of the largest part; None if there is no error, or an unknown one."""
     known = {name: size for name, size in parts.items() if size is not None and size > 0}
     return max(known, key=lambda name: known[name]) if known else None
 
@@ -133,18 +125,11 @@ def largest_part(parts: Mapping[str, float | None]) -> str | None:
 def main_sources(groups: Sequence[tuple[Sequence[int], Mapping[str, float | None]]]) -> str:
     """Return which parts are the largest of some error, with the eigenvalues' numbers if several.
 
-    Parameters
-    ----------
-    groups : sequence of pairs
-        Numbers of eigenvalues, and the parts of the error of their mean.
+    `groups` are numbers of eigenvalues, and the parts of the error of their mean.
 
-    Examples
-    --------
     >>> parts = {"sampling": 0.1, "epsilon": 0.2}, {"sampling": 0.3, "epsilon": 0.2}
     >>> main_sources([([1, 2, 3], parts[0]), ([4, 5], parts[1]), ([6], parts[0])])
     'ε (1 to 3, 6), sampling (4 to 5)'
-    >>> main_sources([([1], parts[0])])
-    'ε'
     """
     found: dict[str, list[int]] = {}
     for members, parts in groups:

@@ -27,24 +27,16 @@ EXPECTED = (7 - sum(1 / j for j in range(1, 8))) / 6
 
 
 def autocorrelation_time(values: ArrayLike, lengths: Sequence[int] = ()) -> float:
-    r"""Return over how many rows a function is correlated with itself: 1 for independent rows.
+    """Return over how many rows a function is correlated with itself: 1 for independent rows.
 
-    The mean over N rows is then as uncertain as that over N/τ independent ones.
-
-    Parameters
-    ----------
-    values : (N,) array
-        One number for each row, in the order of the rows; NaN counts as the mean.
-    lengths : sequence of int
-        Numbers of rows of several series that follow each other; by default one of all rows.
+    The mean over N rows is then as uncertain as that over N/τ independent ones. NaN counts as the
+    mean; `lengths` are numbers of rows of several series that follow each other.
 
     Notes
     -----
     Implements :math:`τ = 1 + 2 Σ_{k<K} r_k`, r_k the correlation at a distance of k rows and K the
     first distance at which it is not positive. Cost O(N log N), by Fourier transform.
 
-    Examples
-    --------
     >>> noise = np.random.default_rng(0).standard_normal(5000)
     >>> bool(autocorrelation_time(noise) < 1.2), round(autocorrelation_time(np.repeat(noise, 20)))
     (True, 20)
@@ -62,20 +54,9 @@ def autocorrelation_time(values: ArrayLike, lengths: Sequence[int] = ()) -> floa
 def lagged_sums(values: FloatArray, lengths: Sequence[int] = ()) -> FloatArray:
     """Return the sums of v_t v_{t+k} over the rows t of each series, for all distances k.
 
-    Parameters
-    ----------
-    values : (N,) array
-        One number v for each row.
-    lengths : sequence of int
-        As in `autocorrelation_time`; no product reaches from one series into another.
-
-    Notes
-    -----
     By Fourier transform, O(N log N): series of similar length are transformed together, each with
-    as many zeros behind it as it has rows.
+    as many zeros behind it as it has rows. No product reaches from one series into another.
 
-    Examples
-    --------
     >>> lagged_sums(np.array([1.0, 2.0, 3.0]), [2, 1]).round(9).tolist()
     [14.0, 2.0]
     """
@@ -111,31 +92,12 @@ def in_rows(
 
 
 def regularity(graph: NeighborGraph) -> float | None:
-    r"""Return how evenly neighbours are spaced: 1/2 for random points, 1 on a grid.
+    """Return how evenly neighbours are spaced: 1/2 for random points, 1 on a grid.
 
-    Parameters
-    ----------
-    graph : NeighborGraph
-        The points; at most 2,000 of them are looked at.
-
-    Returns
-    -------
-    float or None
-        The mean of :math:`(r_1/r_2)^d` over points, r_1 and r_2 being the distances of the two
-        nearest neighbours. It is uniform between 0 and 1 for random points of any smooth density.
-        None where there are too few neighbours to tell.
-
-    Notes
-    -----
-    d is read from the same few neighbours: noise around a manifold has the dimension of the noise
-    at this scale, whatever dimension the operator uses.
-
-    Examples
-    --------
-    >>> even = regularity(vbdm.neighbors(np.linspace(0, 1, 1000)[:, None]))
-    >>> random = regularity(vbdm.neighbors(np.random.default_rng(0).random((2000, 1))))
-    >>> round(even, 2), round(random, 1)
-    (1.0, 0.5)
+    The mean of :math:`(r_1/r_2)^d` over at most 2,000 points, with the distances r_1 and r_2 of the
+    two nearest neighbours. It is uniform between 0 and 1 for random points of any smooth density.
+    None where there are too few neighbours to tell. d is read from the same few neighbours: noise
+    around a manifold has the dimension of the noise at this scale, whatever the operator uses.
     """
     sqdist = nearest_distances(graph)
     if sqdist is None or sqdist.shape[1] < NEAREST:
@@ -153,12 +115,7 @@ def regularity(graph: NeighborGraph) -> float | None:
 def time_neighbors(operator: Operator, memory: float) -> float:
     """Return the share of neighbours in space that are neighbours in time, at the median point.
 
-    Parameters
-    ----------
-    operator : Operator
-        The operator; at most 2,000 of its points are looked at, and eight neighbours of each.
-    memory : float
-        Numbers of rows within which rows are neighbours in time.
+    Rows are neighbours in time within `memory` rows. At most 2,000 points are looked at.
     """
     points, neighbors = nearest_neighbors(operator.graph)
     if not neighbors.size:

@@ -120,27 +120,14 @@ def by_rows(influence: Tall, order: Order) -> Any:
 def series_covariance(
     rows: Any, lengths: Sequence[int], varying: BoolArray | None = None
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the covariance of sums over the rows of series, and autocorrelation times.
+    """Return the covariance of sums over rows of series, (n, n), and autocorrelation times, (n,).
 
-    Parameters
-    ----------
-    rows : (N, n) array
-        What each row adds; columns sum to 0. Some rows, or one column, are read at a time.
-    lengths : sequence of int
-        Numbers of rows of the series.
-    varying : (n,) bool array, optional
-        Columns that are more than rounding errors; only these set the length of blocks.
+    `rows`, (N, n), are what each row adds; columns sum to 0, and some rows, or one column, are read
+    at a time. Only columns that are `varying` by more than rounding set the length of blocks. The
+    covariance is positive semi-definite: its diagonal has the variances by lags; correlations are
+    those of sums over overlapping blocks of rows, a few autocorrelation times long. The times V/Γ_0
+    >= 1 tell how many rows count as one.
 
-    Returns
-    -------
-    covariance : (n, n) array
-        Positive semi-definite. Its diagonal has the variances by lags; correlations are those of
-        sums over overlapping blocks of rows, a few autocorrelation times long.
-    times : (n,) array
-        V/Γ_0 >= 1: how many rows count as one.
-
-    Examples
-    --------
     >>> steps = np.repeat(np.random.default_rng(0).standard_normal((500, 1)), 8, axis=0)
     >>> covariance, times = series_covariance(steps - steps.mean(), [4000])
     >>> times.round().tolist()

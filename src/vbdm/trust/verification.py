@@ -164,14 +164,9 @@ def compare(
 ) -> tuple[float, int, int]:
     """Match two lists of θ one to one, in the best way.
 
-    Returns
-    -------
-    error : float
-        Largest relative difference of a listed θ from its partner.
-    last : int
-        Place in the (sorted) reference of the partner of the largest listed θ.
-    absent : int
-        Number of θ in the reference below that one that have no partner.
+    Returns the largest relative difference of a listed θ from its partner; the place in the sorted
+    reference of the partner of the largest one; and how many θ of the reference below that one
+    have no partner.
     """
     # Modes are listed by rate, after the limiter's last step, so the list may rightly skip a few θ
     # below its largest. Those are in `set_aside`, and must have partners as well. θ that are set
