@@ -17,11 +17,11 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from time import perf_counter
-from typing import TextIO
+from typing import Any, TextIO
 
 
 @dataclass(frozen=True)
@@ -61,12 +61,16 @@ LISTENER: ContextVar[Listener | None] = ContextVar("vbdm_progress", default=None
 
 @contextmanager
 def listening(listener: Listener | None) -> Iterator[None]:
-    """Send all reports from inside the block to `listener`; None silences them."""
+    """Send all reports from inside the block to `listener`; None silences them.
+
+    A listener with a method `close` is closed at the end of the block.
+    """
     token = LISTENER.set(listener)
     try:
         yield
     finally:
         LISTENER.reset(token)
+        getattr(listener, "close", lambda: None)()
 
 
 def is_heard() -> bool:
@@ -125,51 +129,64 @@ class Bar:
 
     patience: float = 2.0
     width: int = 30
-    stream: TextIO = field(default_factory=lambda: sys.stderr)
-    _room: str = ""
-    _started: float = 0.0
-    _drawn: bool = False
-    _done: int = 0
+    stream: TextIO | None = None
+    # rich's drawing, while there is one; its thread draws the seconds though nothing is reported.
+    _drawing: Any = None
+    _last: Progress | None = None
 
     def __call__(self, progress: Progress) -> None:
-        """Draw the line anew, if the stage has taken long enough."""
-        now = perf_counter()
+        """Tell how far the stage is; its line is drawn as soon as it has taken long enough."""
+        if self._drawing is None:
+            self._drawing = self._new_drawing()
+            self._drawing.start()
         # A stage may come twice, as a search for longer lists does: each time has its own line.
-        if progress.room != self._room or progress.done < self._done:
-            self.close()
-            self._room, self._started = progress.room, now
-        self._done = progress.done
-        elapsed = now - self._started
-        if elapsed >= self.patience:
-            self.stream.write(f"\r{self.line(progress, elapsed)}\033[K")
-            self.stream.flush()
-            self._drawn = True
-
-    def line(self, progress: Progress, elapsed: float) -> str:
-        """Return one line: name of the stage, bar or number of the iteration, seconds, note."""
+        last = self._last
+        if last is None or progress.room != last.room or progress.done < last.done:
+            self.leave()
+            self._drawing.add_task(progress.room, far="", note="")
         share = progress.share
-        if share is None:
-            bar = f"step {progress.done}"
-        else:
-            full = int(share * self.width)
-            bar = f"[{'█' * full}{'·' * (self.width - full)}] {share:4.0%}"
-        return f"{progress.room:12s} {bar} {elapsed:6.1f} s {progress.note}".rstrip()
+        far = f"{share:4.0%}" if share is not None else f"step {progress.done}"
+        self._last = progress
+        self._drawing.update(
+            self._drawing.task_ids[-1], completed=progress.done, total=progress.total,
+            far=far if progress.done else "", note=progress.note,
+        )  # fmt: skip
+
+    def leave(self) -> None:
+        """End the stage: its line stays, if it was drawn."""
+        self._last = None
+        for task in self._drawing.tasks if self._drawing is not None else ():
+            self._drawing.stop_task(task.id)
+            if task.elapsed >= self.patience:
+                self._drawing.print(self._drawing.make_tasks_table([task]))
+            self._drawing.remove_task(task.id)
 
     def close(self) -> None:
-        """End the line, if one was drawn."""
-        if self._drawn:
-            self.stream.write("\n")
-        self._drawn = False
+        """End the drawing."""
+        self.leave()
+        if self._drawing is not None:
+            # Progress.stop() would end with an empty line where there is no terminal.
+            self._drawing.live.stop()
+        self._drawing = None
+
+    def _new_drawing(self) -> Any:
+        from rich import progress
+        from rich.console import Console
+
+        class Late(progress.Progress):
+            def get_renderables(drawing) -> Iterator[Any]:
+                late = [task for task in drawing.tasks if (task.elapsed or 0) >= self.patience]
+                yield drawing.make_tasks_table(late)
+
+        return Late(
+            progress.TextColumn("{task.description:12s}"), progress.BarColumn(self.width),
+            progress.TextColumn("{task.fields[far]} {task.elapsed:6.1f} s {task.fields[note]}"),
+            console=Console(file=self.stream, stderr=True), transient=True,
+        )  # fmt: skip
 
 
 @contextmanager
 def showing(verbose: bool) -> Iterator[None]:
     """Show progress bars inside the `with` block, if `verbose`."""
-    if not verbose:
+    with listening(Bar()) if verbose else nullcontext():
         yield
-        return
-    with listening(bar := Bar()):
-        try:
-            yield
-        finally:
-            bar.close()

@@ -42,15 +42,14 @@ def test_the_bar_waits_then_draws_one_line_per_room():
     stream = io.StringIO()
     quiet = Bar(stream=stream)
     quiet(Progress("neighbours", 1, 2))
+    quiet.close()
     assert stream.getvalue() == ""
     bar = Bar(patience=0.0, stream=stream)
     bar(Progress("neighbours", 1, 2))
-    bar(Progress("neighbours", 2, 2))
     bar(Progress("eigenpairs", 3, note="error 1e-04"))
     bar.close()
     text = stream.getvalue()
     assert " 50%" in text
-    assert "100%" in text
     assert "step 3" in text
     assert "error 1e-04" in text
     assert text.count("\n") == 2

@@ -12,9 +12,8 @@ from tests.support.commands import FAST, done, snapshot, vbdm_command, write_csv
 
 import vbdm
 from vbdm.base.estimate import Estimate
-from vbdm.cli.clocks import time_unit, unbroken
-from vbdm.cli.runs import open_run
-from vbdm.cli.states import clarity
+from vbdm.cli.questions import clarity
+from vbdm.cli.runs import open_run, time_unit, unbroken
 from vbdm.results import load_results
 from vbdm.results.answers import read_answers
 
@@ -311,7 +310,7 @@ WRONG = {
     "a comparison for a value": (["solve", "{run}", "--fix", "x <= 2"], "no set with a value"),
     "an unknown right-hand side": (["solve", "{run}", "--rhs", "heat"], "The columns are"),
     "a negative screen": (["solve", "{run}", "--screen", "-1"], "--screen must not be negative"),
-    "an absurd tolerance": (["rates", "{run}", *SETS, "--tol", "7"], "--tol must lie between"),
+    "an absurd tolerance": (["rates", "{run}", *SETS, "--tol", "7"], "--tol must be a number between"),
     "a name with a slash": (["rates", "{run}", *SETS, "--name", "../x"], "--name must be made of"),
     "too many states": (["states", "{run}", "--states", "9"], "--states must be 'auto' or"),
     "no states": (["states", "{run}"], "--states 3, if you know it"),

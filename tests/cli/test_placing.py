@@ -9,7 +9,7 @@ import pytest
 from tests.support.commands import FAST, done, vbdm_command
 
 import vbdm
-from vbdm.cli.placing import placing, scratch_of
+from vbdm.cli.places import placing, scratch_of
 from vbdm.cli.terminal import choices
 from vbdm.errors import OutOfMemoryError
 from vbdm.placement import Dask, Disk, Memory
@@ -79,7 +79,7 @@ def test_workers_are_started_for_the_run_and_end_with_it(monkeypatch):
         seen.append("ended")
 
     monkeypatch.setattr("vbdm.rows.workers.start_workers", start_workers)
-    monkeypatch.setattr("vbdm.cli.placing.need_dask", lambda: None)
+    monkeypatch.setattr("vbdm.cli.places.find_spec", lambda name: True)
     with placing({"workers": 3, "blocks": 5, "store": "s"}) as placement:
         assert placement == Dask("inproc://here", 5, "s")
         assert seen == [3]
@@ -87,7 +87,7 @@ def test_workers_are_started_for_the_run_and_end_with_it(monkeypatch):
 
 
 def test_without_dask_it_is_said(monkeypatch):
-    monkeypatch.setattr("vbdm.cli.placing.find_spec", lambda name: None)
+    monkeypatch.setattr("vbdm.cli.places.find_spec", lambda name: None)
     with pytest.raises(click.UsageError, match=r"vbdm\[cluster"), placing({"workers": 2}):
         pass
 

@@ -251,7 +251,9 @@ def an(kind: type | tuple[type, ...], hint: str) -> Kind[Any]:
 def all_of(kind: type, hint: str) -> Kind[list[Any]]:
     """Return the kind of lists of objects of a class; one object is a list of one."""
     one = an(kind, hint)
-    return lambda value, name: [one(part, name) for part in members(value) or [value]]
+    return lambda value, name: [
+        one(part, name) for part in ([value] if (several := members(value)) is None else several)
+    ]
 
 
 def or_none(kind: Kind[T]) -> Kind[T | None]:

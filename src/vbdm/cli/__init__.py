@@ -1,6 +1,6 @@
 """The `vbdm` command: from a file to a results folder, and what can be done with it.
 
-Each command is one module of this package with a `command` in it, imported when it is called. Heavy
+Each command is a function of its name in a module that is imported when it is called. Heavy
 libraries are imported inside functions, so that ``vbdm --help`` is quick.
 
 Exit codes: 0 for success; 1 for a numerical failure or a full disk; 2 for wrong use or input; 130

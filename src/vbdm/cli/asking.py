@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..operator.sums import in_potential
 from .failures import say_written
 from .options import AFTER, NAME, SPEAKING, Setting
 from .steps import Work, working
-from .terminal import lines_of
+from .terminal import lines_of, say_json
 
 if TYPE_CHECKING:
     from ..equations.solved import Solved
     from ..report.answers import Answer, Quantity
-    from .clocks import TimeUnit
-    from .runs import Run
+    from .runs import Run, TimeUnit
 
 RUN = click.Argument(["run"], metavar="RUN", type=click.Path(path_type=Path))
 AXES = Setting(["--axes"], AFTER, metavar="COLUMNS",
@@ -44,19 +42,10 @@ def answered(
 ) -> None:
     """Put a question to a run, write the answer into its folder, and tell it.
 
-    Parameters
-    ----------
-    folder : Path
-        The run.
-    kind : str
-        Name of the command, and of the answer if the user gives none.
-    options : mapping
-        The options of the command: name, force, quiet, as_json among them.
-    question : callable
-        Takes the work and the opened run, and returns the answer.
+    The answer has the name of its `kind`, if the user gives none.
     """
-    from dataclasses import replace
-
+    from ..errors import printable
+    from ..report.answers import as_entry
     from ..results import read_summary
     from ..results.answers import add_answer, check_answer
     from .runs import open_run
@@ -74,7 +63,15 @@ def answered(
             files = add_answer(run.results, answer)
     say_written(folder)
     work.show_notes(short=not options["quiet"])
-    tell(folder, answer, files, options)
+    if options["as_json"]:
+        told = {"folder": str(folder), "files": [str(path) for path in files]}
+        say_json({**told, **as_entry(answer)})
+    elif not options["quiet"]:
+        for line in lines_of(answer):
+            click.echo(line)
+        page = folder / "report.html"
+        look = f"; open {page}#answer-{answer.name}" if page in files else ""
+        click.echo(printable(f"Written: {files[0]}{look}"))
 
 
 def drawn(work: Work, run: Run, axes: str | None, draw: Callable[..., Any]) -> bytes:
@@ -97,7 +94,7 @@ def drawn(work: Work, run: Run, axes: str | None, draw: Callable[..., Any]) -> b
 def unit_of(work: Work, run: Run, step: tuple[float, str] | None) -> TimeUnit:
     """Return the unit of times: of the clock asked for now, or of the one that the run has."""
     from ..results.summary import clock_entry
-    from .clocks import find_clock, time_unit
+    from .runs import find_clock, time_unit
 
     entry = run.results.summary.get("clock")
     if step is not None:
@@ -110,6 +107,8 @@ def unit_of(work: Work, run: Run, step: tuple[float, str] | None) -> TimeUnit:
 
 def notes_on(run: Run, unit: TimeUnit) -> list[str]:
     """Return what the reader of rates and times must know."""
+    from ..operator.sums import in_potential
+
     operator = run.operator
     c1 = operator.settings.exponents.c1
     of_process = in_potential(operator) or (c1 is not None and abs(c1 - 1) < 1e-9)
@@ -122,22 +121,3 @@ def unreached(result: Solved) -> list[Quantity]:
 
     lost = int(result.unreached.sum())
     return [Quantity("points without a solution", lost)] if lost else []
-
-
-def tell(folder: Path, answer: Answer, files: list[Path], options: Mapping[str, Any]) -> None:
-    """Print the answer: in words, as JSON, or not at all."""
-    from ..base.files import plain
-    from ..errors import printable
-    from ..report.answers import as_entry
-
-    if options["as_json"]:
-        told = {"folder": str(folder), "files": [str(path) for path in files], **as_entry(answer)}
-        click.echo(json.dumps(plain(told), ensure_ascii=False, allow_nan=False, indent=1))
-        return
-    if options["quiet"]:
-        return
-    for line in lines_of(answer):
-        click.echo(line)
-    page = folder / "report.html"
-    look = f"; open {page}#answer-{answer.name}" if page in files else ""
-    click.echo(printable(f"Written: {files[0]}{look}"))

@@ -10,26 +10,25 @@ from typing import Any
 
 import click
 
-from .failures import explain, show_failure, wrong_use_as_error
-from .signals import heard
+from .failures import explain, heard, show_failure, wrong_use_as_error
 
-#: Names of the commands, each with a sentence on what it does. A command has the name of its
-#: module; a new one is a module and a line here.
+#: Names of the commands, each with its module and a sentence on what it does. A new one is a
+#: function of its name in a module of this package, and a line here.
 COMMANDS = {
-    "fit": "Estimate an operator from a file of points.",
-    "forecast": "Forecast a time series, with its skill.",
-    "transform": "Evaluate its eigenfunctions at new points.",
-    "committor": "Compute the chance to reach one set before another.",
-    "rates": "Compute rates and mean times between two sets.",
-    "states": "Find regions that the process leaves seldom.",
-    "solve": "Solve an equation with the operator.",
-    "tune": "Choose ε, dimension and neighbours, no more.",
-    "report": "Make the page of earlier results again.",
-    "plot": "Draw one picture of earlier results.",
-    "cite": "Say what to cite.",
-    "info": "Say which versions, engines and formats are here.",
-    "demo": "Learn a sphere from bundled points.",
-    "reproduce": "Compute the figures of the paper again.",
+    "fit": ("fit", "Estimate an operator from a file of points."),
+    "forecast": ("forecast", "Forecast a time series, with its skill."),
+    "transform": ("transform", "Evaluate its eigenfunctions at new points."),
+    "committor": ("questions", "Compute the chance to reach one set before another."),
+    "rates": ("questions", "Compute rates and mean times between two sets."),
+    "states": ("questions", "Find regions that the process leaves seldom."),
+    "solve": ("questions", "Solve an equation with the operator."),
+    "tune": ("tune", "Choose ε, dimension and neighbours, no more."),
+    "report": ("show", "Make the page of earlier results again."),
+    "plot": ("show", "Draw one picture of earlier results."),
+    "cite": ("show", "Say what to cite."),
+    "info": ("info", "Say which versions, engines and formats are here."),
+    "demo": ("demo", "Learn a sphere from bundled points."),
+    "reproduce": ("info", "Compute the figures of the paper again."),
 }
 
 
@@ -44,8 +43,8 @@ class Commands(click.Group):
         """Import the command of that name; None if there is none."""
         if cmd_name not in COMMANDS:
             return None
-        module = import_module(f".{cmd_name}", __package__)
-        command: click.Command = module.command
+        module = import_module(f".{COMMANDS[cmd_name][0]}", __package__)
+        command: click.Command = getattr(module, cmd_name)
         return command
 
     def resolve_command(
@@ -61,7 +60,7 @@ class Commands(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""
         with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+            formatter.write_dl([(name, words) for name, (_, words) in COMMANDS.items()])
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
         """Read the options before the command; wrong ones are told like all other errors."""

@@ -15,7 +15,7 @@ from .failures import say_written
 from .fit import fit_file
 from .options import Command, setting
 from .steps import working
-from .terminal import interval, sources_in_words
+from .terminal import interval, sources_in_words, table
 
 if TYPE_CHECKING:
     from ..io import Cloud
@@ -40,15 +40,16 @@ Examples:
 @setting("--out", "-o", type=click.Path(path_type=Path), default=Path("results"),
          help="Results folder. [results]")  # fmt: skip
 @setting("-q", "--quiet", is_flag=True, help="Only notes and errors.")
-def command(out: Path, quiet: bool) -> None:
+def demo(out: Path, quiet: bool) -> None:
     """Learn the Laplacian of a sphere from 3,000 unevenly scattered points.
 
     The truth is known, -l(l+1), and printed beside the estimate. The results folder is the same as
     that of vbdm fit, and has two files more: eigenvalues.csv and eigenvalues.png.
     """
-    from ..results import check_folder
+    from ..results import check_folder, is_results_folder, read_summary
 
-    force = is_demonstration(out)
+    settings = read_summary(out)["settings"] if is_results_folder(out) else None
+    force = bool((settings or {}).get("demonstration"))
     check_folder(out, force)
     with working(quiet) as work, bundled_points() as file:
         results = fit_file(work, file, out, force, OPTIONS, compare, TITLE, names=("x", "y", "z"))
@@ -64,24 +65,18 @@ def bundled_points() -> AbstractContextManager[Path]:
     return as_file(files("vbdm.datasets") / "data" / "sphere.npy")
 
 
-def is_demonstration(folder: Path) -> bool:
-    """Tell whether a folder holds earlier results of the demonstration."""
-    from ..results import is_results_folder, read_summary
-
-    settings = read_summary(folder)["settings"] if is_results_folder(folder) else None
-    return bool((settings or {}).get("demonstration"))
-
-
 def describe(results: Results) -> Iterator[str]:
     """Yield lines for the terminal: estimate beside truth, and where the results are."""
     yield repr(results.spectrum.operator)
-    yield "eigenvalues       mean   ± error      95 % interval     truth"
+    rows = []
     for group in results.spectrum.errors.by_group:
         first, last = group.members[0], group.members[-1]
         which = f"{first} to {last}" if group.is_several else f"{first}"
         truth = sum(TRUTH[first : last + 1]) / len(group.members)
         ends = "exact" if group.mean == 0 else interval(group.lower, group.upper)
-        yield f"{which:11s} {group.mean:10.3f} {group.total_error:9.3f} {ends:>18s} {truth:9.3g}"
+        size = f"{group.total_error:.3f}"
+        rows.append([which, f"{group.mean:.3f}", size, ends, f"{truth:.3g}"])
+    yield from table(["eigenvalues", "mean", "± error", "95 % interval", "truth"], rows)
     sources = sources_in_words(results.summary["groups"])
     yield f"Errors are total errors of the means, standard deviations; largest part: {sources}."
     yield f"Results: {results.folder}; open {results.folder / 'report.html'}"
@@ -102,11 +97,6 @@ def compare(_: Cloud, spectrum: Spectrum, folder: Path) -> None:
         save_picture(partial(draw, spectrum), folder / "eigenvalues.png")
 
 
-def group_means(spectrum: Spectrum) -> list[float]:
-    """Return, for each eigenvalue, the mean of its group."""
-    return [group.mean for group in spectrum.errors.by_group for _ in group.members]
-
-
 def draw(spectrum: Spectrum) -> Any:
     """Draw the eigenvalues beside the truth, and three eigenfunctions; return the figure."""
     import matplotlib.pyplot as plt
@@ -121,7 +111,7 @@ def draw(spectrum: Spectrum) -> Any:
     plot.spectrum(spectrum, TRUTH, panels["values"]).set_title("Laplacian of the sphere")
     balls = [panels[number] for number in DRAWN]
     plot.eigenfunctions(spectrum, DRAWN, balls)
-    means = group_means(spectrum)
+    means = [group.mean for group in spectrum.errors.by_group for _ in group.members]
     for number, ball in zip(DRAWN, balls, strict=True):
         ball.set_title(f"Eigenfunction {number}, λ ≈ {means[number]:.2f}")
         ball.set_box_aspect((1, 1, 1), zoom=1.4)

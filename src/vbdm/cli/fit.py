@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -31,16 +30,15 @@ from .options import (
     arguments_for,
     in_options,
 )
-from .placing import placing
-from .steps import Work, error_bars, estimate, read_points, solve, working
+from .places import placing
+from .steps import Work, estimate, read_points, solve, working
+from .terminal import describe, say_json, times
 from .weights import Column, weights_of
 
 if TYPE_CHECKING:
-    from ..dynamics.clock import Clock
     from ..io import Cloud, Preparation, Table
     from ..results import Origin, Results
     from ..spectrum.spectrum import Spectrum
-    from ..trust.epsilon_scan import EpsilonScan
 
 EXAMPLES = """\b
 Examples:
@@ -89,7 +87,7 @@ OPTIONS = [
 
 
 @click.command("fit", cls=Command, epilog=EXAMPLES, params=OPTIONS)
-def command(
+def fit(
     file: Path, out: Path | None, force: bool, quiet: bool, as_json: bool, **options: Any
 ) -> None:
     """Estimate an operator from the points in FILE; everything about it goes into one folder.
@@ -103,7 +101,14 @@ def command(
     folder = Path(f"{file.stem}-vbdm") if out is None else out
     # Checked before the work. `write_results` checks again: another run may have been quicker.
     check_folder(folder, force)
-    add = partial(add_anndata, file, settings_of(options)) if options["write_anndata"] else None
+
+    def add_anndata(cloud: Cloud, spectrum: Spectrum, folder: Path) -> None:
+        from ..io import write_anndata
+
+        copy = folder / f"{file.stem}-vbdm.h5ad"
+        write_anndata(file, copy, cloud, spectrum, params=settings_of(options))
+
+    add = add_anndata if options["write_anndata"] else None
     with working(quiet, as_json) as work, placing(options) as placement:
         results = fit_file(work, file, folder, force, options, add, placement=placement)
     say_written(folder)
@@ -117,36 +122,32 @@ def fit_file(
 ) -> Results:  # fmt: skip
     """Go from a file to a results folder: read, estimate, solve, scan over ε, write.
 
-    Parameters
-    ----------
-    work : Work
-        Keeps the time and the notes.
-    file, folder : Path
-        Where the points are, and where the results go.
-    force : bool
-        Whether existing results are replaced.
-    options : mapping
-        The options of the command, by name.
-    extras : callable, optional
-        Called with the points, the spectrum and a folder, into which it may write more files.
-    title : str
-        Heading of the page; the name of the file by default.
-    names : tuple of str
-        Names of the columns, if the file has none.
-    placement : str or Placement
-        Where the rows live.
+    `extras` is called with the points, the spectrum and a folder, into which it may write more
+    files. `names` are those of the columns, if the file has none.
     """
+    from ..errors import InputError
+    from ..estimate import scan_epsilon
     from ..results import write_results
+    from .runs import find_clock
 
     column = column_of(file, options)
     table, cloud, preparation = read_points(work, file, options, placement, column)
     cloud = replace(cloud, names=names or cloud.names)
-    refuse_anndata(options.get("write_anndata", False), table.source.format, file)
+    kind = "pipe" if file.is_fifo() else f"file of format {table.source.format}"
+    if options.get("write_anndata") and kind != "file of format anndata":
+        raise InputError(
+            f"--write-anndata needs an AnnData file; received a {kind}. Leave the option out: "
+            "results.npz holds the same arrays."
+        )
     weights = None if column is None else weights_of(column, cloud, options)
     spectrum = solve(work, estimate(work, cloud, options, placement, weights), options)
-    error_bars(work, spectrum)
-    clock = clock_of(work, spectrum, cloud, options)
-    scan = None if options.get("no_sensitivity") else scan_over_epsilon(work, spectrum)
+    clock = scan = None
+    if options.get("step") is not None:
+        with work.ledger.stage("clock"):
+            clock = find_clock(spectrum, cloud.rows, options, options["step"])
+    if not options.get("no_sensitivity"):
+        with work.ledger.stage("sensitivity"):
+            scan = scan_epsilon(spectrum)
     note_missing_figures(work, options)
     with work.ledger.stage("figures", "page", "saving"):
         return write_results(
@@ -176,32 +177,14 @@ def column_of(file: Path, options: Mapping[str, Any]) -> Column | None:
     return None if weights is None else Column.of(weights, file)
 
 
-def clock_of(
-    work: Work, spectrum: Spectrum, cloud: Cloud, options: Mapping[str, Any]
-) -> Clock | None:
-    """Return the clock of the rows, if the time between them is given."""
-    if options.get("step") is None:
-        return None
-    from .clocks import find_clock
-
-    with work.ledger.stage("clock"):
-        return find_clock(spectrum, cloud.rows, options, options["step"])
-
-
-def scan_over_epsilon(work: Work, spectrum: Spectrum) -> EpsilonScan | None:
-    """Return the eigenpairs at several ε around the one in use, for the slider of the page."""
-    from ..estimate import scan_epsilon
-
-    with work.ledger.stage("sensitivity"):
-        return scan_epsilon(spectrum)
-
-
 def origin_of(
     work: Work, table: Table, cloud: Cloud, preparation: Preparation, options: Mapping[str, Any]
 ) -> Origin:
     """Return where the points came from and what was done to them, for the results folder."""
     from ..results import Origin
 
+    # The smallest value of each column, if any column is periodic.
+    lowest = None if cloud.period is None else [float(x) for x in cloud.points[:].min(axis=0)]
     return Origin(
         source=table.source.as_dict(),
         names=cloud.names,
@@ -215,15 +198,8 @@ def origin_of(
         about_rows=cloud.about_rows,
         # Standardised columns are in standard deviations, whatever they were in before.
         unit=(options.get("unit") if preparation.scale is None else None) or cloud.unit,
-        lowest=lowest_of(cloud),
+        lowest=lowest,
     )
-
-
-def lowest_of(cloud: Cloud) -> list[float] | None:
-    """Return the smallest value of each column, if any column is periodic."""
-    if cloud.period is None:
-        return None
-    return [float(value) for value in cloud.points[:].min(axis=0)]
 
 
 def reading_alike(options: Mapping[str, Any], preparation: Preparation) -> dict[str, Any]:
@@ -256,31 +232,9 @@ def note_missing_figures(work: Work, options: Mapping[str, Any]) -> None:
         work.note("No figures: matplotlib is missing. Install it with: pip install 'vbdm[plot]'")
 
 
-def refuse_anndata(wanted: bool, kind: str, file: Path) -> None:
-    """Raise if a copy with the results is wanted of a pipe, or of a file that is not AnnData."""
-    from ..errors import InputError
-
-    if wanted and (kind != "anndata" or file.is_fifo()):
-        raise InputError(
-            "--write-anndata needs an AnnData file; received a "
-            f"{('pipe' if file.is_fifo() else 'file')} of format {kind}. Leave the option out: "
-            "results.npz holds the same arrays."
-        )
-
-
-def add_anndata(
-    file: Path, settings: dict[str, Any], cloud: Cloud, spectrum: Spectrum, folder: Path
-) -> None:
-    """Write a copy of an AnnData file with the results in it."""
-    from ..io import write_anndata
-
-    write_anndata(file, folder / f"{file.stem}-vbdm.h5ad", cloud, spectrum, params=settings)
-
-
 def tell(results: Results, work: Work, quiet: bool) -> None:
     """Print what was found: in words, as JSON, or not at all."""
     from ..errors import printable
-    from .terminal import describe, times
 
     # One sentence of each note is enough here: the page and results.json have them in full. What a
     # light will say is not said before.
@@ -289,8 +243,7 @@ def tell(results: Results, work: Work, quiet: bool) -> None:
     notes = [note for note in work.notes if shown or note[1] not in by_lights]
     work.show_notes(short=not quiet, notes=notes)
     if work.as_json:
-        place = {"folder": str(results.folder), **results.summary}
-        click.echo(json.dumps(place, ensure_ascii=False, allow_nan=False, indent=1))
+        say_json({"folder": str(results.folder), **results.summary})
         return
     if quiet:
         return

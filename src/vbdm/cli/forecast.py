@@ -86,7 +86,7 @@ OPTIONS = [
 
 
 @click.command("forecast", cls=Command, epilog=EXAMPLES, params=OPTIONS)
-def command(
+def forecast(
     series: Path, out: Path | None, force: bool, quiet: bool, as_json: bool, **options: Any
 ) -> None:
     """Forecast the series in SERIES: what comes next, with a calibrated spread.

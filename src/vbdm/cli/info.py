@@ -1,18 +1,21 @@
-"""``vbdm info``: versions, and what can be read and used here."""
+"""What is here: ``vbdm info``, and ``vbdm reproduce`` in a clone of the repository."""
 
 from __future__ import annotations
 
-import json
 import os
 import platform
+import sys
 from collections.abc import Iterator
+from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from tempfile import gettempdir
 from typing import Any
 
 import click
 
 from .options import Command, remember_json, setting
+from .terminal import say_json
 
 #: Optional libraries, what they are for, and the extra that installs them.
 OPTIONAL = (
@@ -32,11 +35,11 @@ Examples:
 @click.command("info", cls=Command, epilog=EXAMPLES)
 @setting("--json", "as_json", is_flag=True, is_eager=True, callback=remember_json,
          help="One JSON document on stdout.")  # fmt: skip
-def command(as_json: bool) -> None:
+def info(as_json: bool) -> None:
     """Say which versions, engines and file formats are there, and how to get the others."""
     facts = facts_here()
     if as_json:
-        click.echo(json.dumps(facts, indent=1))
+        say_json(facts)
         return
     for line in describe(facts):
         click.echo(line)
@@ -60,24 +63,16 @@ def facts_here() -> dict[str, Any]:
         "scratch": {"folder": gettempdir(), "free": free_on_disk()},
         "engines": engines_here(),
         "features": [
-            {
-                "name": purpose,
-                "library": name,
-                "installed": find_spec(name) is not None,
-                "install": f"pip install 'vbdm[{extra}]'",
-            }
+            {"name": purpose, "library": name, "installed": find_spec(name) is not None,
+             "install": f"pip install 'vbdm[{extra}]'"}
             for name, purpose, extra in OPTIONAL
         ],
         "formats": [
-            {
-                "name": kind.name,
-                "suffixes": list(kind.suffixes),
-                "installed": kind.installed,
-                "install": kind.install_command,
-            }
+            {"name": kind.name, "suffixes": list(kind.suffixes), "installed": kind.installed,
+             "install": kind.install_command}
             for kind in formats()
         ],
-    }
+    }  # fmt: skip
 
 
 def describe(facts: dict[str, Any]) -> Iterator[str]:
@@ -120,16 +115,13 @@ def engine_lines(engines: dict[str, Any]) -> Iterator[str]:
         kept = f"compiled code is kept in {engines['folder']}"
         yield f"  scipy below {engines['many_from']:,} points"
         yield f"  numba {engines['numba']} from there on; {kept}"
-    yield f"  {device_line(engines['device'])}"
-
-
-def device_line(device: dict[str, Any]) -> str:
-    """Return a line on the GPU, or on why there is none."""
+    device = engines["device"]
     if device["why_not"]:
-        return f"cuda cannot be used: {device['why_not']}"
+        yield f"  cuda cannot be used: {device['why_not']}"
+        return
     free, whole = device["memory_free"] / 1e9, device["memory"] / 1e9
-    return (
-        f"cuda, if asked for: {device['name']}, {free:.1f} of {whole:.1f} GB free, compute "
+    yield (
+        f"  cuda, if asked for: {device['name']}, {free:.1f} of {whole:.1f} GB free, compute "
         f"capability {device['compute_capability']}, driver for {device['driver']}, CuPy "
         f"{device['cupy']}; compiled code is kept in {device['folder']}"
     )
@@ -140,3 +132,34 @@ def line_of(text: str, entry: dict[str, Any]) -> str:
     if entry["installed"]:
         return f"  {click.style('✔', fg='green')} {text}"
     return f"  {click.style('–', dim=True)} {text}   {entry['install']}"
+
+
+REPRODUCE_EXAMPLES = """\b
+Examples:
+  vbdm reproduce --quick                  all figures, smaller; about three minutes
+  vbdm reproduce ou_random --out check    one figure, into the folder check/
+"""
+
+
+@click.command(
+    "reproduce", epilog=REPRODUCE_EXAMPLES, context_settings={"ignore_unknown_options": True}
+)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+@click.pass_context
+def reproduce(ctx: click.Context, arguments: tuple[str, ...]) -> None:
+    """Make the figures of the paper, inside a clone of vbdm's repository.
+
+    They are not part of the installed package. In a clone, "make reproduce" installs what is needed
+    and makes them all; this command does the same without installing. ARGUMENTS are those of
+    "python -m paper", which lists them, and the names of the figures, with --help.
+    """
+    from ..errors import InputError
+
+    clone = Path.cwd()
+    if not (clone / "paper" / "__main__.py").is_file() or not (clone / "src" / "vbdm").is_dir():
+        raise InputError(
+            f"The figures of the paper are in a clone of vbdm's repository; received {clone}. "
+            'Clone it and run, inside it: make reproduce, or make reproduce ARGS="--quick".'
+        )
+    sys.path.insert(0, str(clone))
+    ctx.exit(import_module("paper.__main__").main(arguments))

@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.files import replacing
+from ..base.files import need, replacing
 from ..base.threads import slices
 from ..base.versions import __version__
 from ..errors import OutsideWarning
@@ -29,8 +29,8 @@ Part = dict[str, NDArray[Any]]
 
 def write_values(target: Path, spectrum: Spectrum, cloud: Cloud, outside: str) -> int:
     """Write eigenfunctions, density and flags at the points; return how many lie outside."""
-    seen: list[NDArray[np.bool_]] = []
-    parts = noting(seen, evaluated(spectrum, cloud, outside))
+    n_outside: list[int] = []
+    parts = evaluated(spectrum, cloud, outside, n_outside)
     suffix = target.suffix.lower()
     if suffix == ".zarr":
         write_zarr(target, spectrum, len(cloud.rows), parts)
@@ -38,20 +38,15 @@ def write_values(target: Path, spectrum: Spectrum, cloud: Cloud, outside: str) -
         write = {".npz": write_npz, ".csv": write_table, ".npy": write_npy}[suffix]
         with replacing(target) as stream:
             write(stream, spectrum, len(cloud.rows), parts)
-    return int(sum(flags.sum() for flags in seen))
+    return sum(n_outside)
 
 
-def noting(seen: list[NDArray[np.bool_]], parts: Iterator[Part]) -> Iterator[Part]:
-    """Yield the parts, and note which of their points lie outside the data."""
-    for part in parts:
-        seen.append(part["outside"])
-        yield part
+def evaluated(
+    spectrum: Spectrum, cloud: Cloud, outside: str, n_outside: list[int]
+) -> Iterator[Part]:
+    """Yield eigenfunctions, density and flags at the new points, and count those outside the data.
 
-
-def evaluated(spectrum: Spectrum, cloud: Cloud, outside: str) -> Iterator[Part]:
-    """Yield eigenfunctions, density and flags at the new points, part by part.
-
-    One warning at the end tells how many points lie outside the data.
+    One warning at the end tells how many points these are.
     """
     far = []
     for rows in slices(len(cloud.rows), AT_A_TIME):
@@ -62,14 +57,13 @@ def evaluated(spectrum: Spectrum, cloud: Cloud, outside: str) -> Iterator[Part]:
         # Where an eigenvalue is NaN, the mode is no coordinate.
         values[:, np.isnan(spectrum.eigenvalues)] = np.nan
         far.append(found.outside)
+        flags = found.outside & (found.training < 0)
+        n_outside.append(int(flags.sum()))
         report("extension", rows.stop, len(cloud.rows))
         yield {
-            "eigenfunctions": values,
-            "density": found.density,
-            "outside": found.outside & (found.training < 0),
-            "training": found.training,
-            "rows": cloud.rows[rows],
-        }
+            "eigenfunctions": values, "density": found.density, "outside": flags,
+            "training": found.training, "rows": cloud.rows[rows],
+        }  # fmt: skip
     if outside == "nan" and any(flags.any() for flags in far):
         complain(np.concatenate(far), strict=False)
 
@@ -78,13 +72,9 @@ def write_npz(stream: IO[bytes], spectrum: Spectrum, n_points: int, parts: Itera
     """Write all arrays, and the eigenvalues, by name."""
     from ..results import write_arrays
 
-    write_arrays(stream, {"eigenvalues": spectrum.eigenvalues, **joined(parts)})
-
-
-def joined(parts: Iterator[Part]) -> Part:
-    """Return the arrays of all parts in one piece."""
     found = list(parts)
-    return {name: np.concatenate([part[name] for part in found]) for name in found[0]}
+    arrays = {name: np.concatenate([part[name] for part in found]) for name in found[0]}
+    write_arrays(stream, {"eigenvalues": spectrum.eigenvalues, **arrays})
 
 
 def write_npy(stream: IO[bytes], spectrum: Spectrum, n_points: int, parts: Iterator[Part]) -> None:
@@ -102,32 +92,29 @@ def write_table(
     """Write text, part by part: one row per point, numbers with all digits."""
     n = len(spectrum.eigenvalues)
     names = ["row", *(f"phi{j}" for j in range(n)), "density", "outside"]
-    kinds = ["%d", *["%.17g"] * (n + 1), "%d"]
     stream.write((",".join(names) + "\n").encode())
     for part in parts:
-        own = (part[name] for name in ("rows", "eigenfunctions", "density", "outside"))
-        np.savetxt(stream, np.column_stack(list(own)), kinds, ",")
+        columns = [part[name] for name in ("rows", "eigenfunctions", "density", "outside")]
+        kinds = ["%d", *["%.17g"] * (n + 1), "%d"]
+        np.savetxt(stream, np.column_stack(columns), kinds, ",")
 
 
 def write_zarr(target: Path, spectrum: Spectrum, n_points: int, parts: Iterator[Part]) -> None:
     """Write a group of Zarr, part by part."""
-    from ..base.files import need
     from ..io.saved.zarr_group import replacing_group
 
     zarr = need("zarr", target, "zarr")
-    said = {"format": "vbdm values at new points", "version": 1, "vbdm": __version__}
+    about = {"format": "vbdm values at new points", "version": 1, "vbdm": __version__}
     with replacing_group(target) as path:
-        group = zarr.open_group(path, mode="w-", attributes=said)
+        group = zarr.open_group(path, mode="w-", attributes=about)
         group.create_array("eigenvalues", data=np.asarray(spectrum.eigenvalues))
-        start, arrays = 0, {}
+        start = 0
         for part in parts:
             for name, values in part.items():
-                if name not in arrays:
+                if name not in group:
                     # Parts are whole chunks: none is written twice.
-                    rows = min(n_points, AT_A_TIME)
-                    arrays[name] = group.create_array(
-                        name, shape=(n_points, *values.shape[1:]), dtype=values.dtype,
-                        chunks=(rows, *(1 for _ in values.shape[1:])),
-                    )  # fmt: skip
-                arrays[name][start : start + len(values)] = values
+                    chunks = (min(n_points, AT_A_TIME), *(1 for _ in values.shape[1:]))
+                    shape = (n_points, *values.shape[1:])
+                    group.create_array(name, shape=shape, dtype=values.dtype, chunks=chunks)
+                group[name][start : start + len(values)] = values
             start += len(part["rows"])

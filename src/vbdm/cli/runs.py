@@ -1,4 +1,4 @@
-"""A run of ``vbdm fit`` that later questions are put to: its model, and its columns by name."""
+"""Earlier results that a command is given: a saved model, or a run of ``vbdm fit`` with columns."""
 
 from __future__ import annotations
 
@@ -10,34 +10,63 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base.arrays import FloatArray
+from ..base.estimate import Estimate
 from ..errors import InputError
+from ..report.clock_words import check_clock, unit_of
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ..dynamics.clock import Clock
     from ..equations.sets import Region
     from ..operator.operator import Operator
     from ..results import Results
     from ..spectrum.spectrum import Spectrum
 
 
+def model_file(place: Path) -> Path:
+    """Return the file of a model: inside a results folder, or the path itself."""
+    from ..results import read_summary
+
+    if place.is_dir() or not place.exists():
+        # Raises, and says what is wrong, if this is not a folder of results.
+        read_summary(place)
+        return place / "model.vbdm"
+    return place
+
+
+def load_spectrum(place: Path) -> Spectrum:
+    """Read a spectrum, from a results folder or from a file."""
+    from ..io.saved.persistence import load
+    from ..spectrum.spectrum import Spectrum
+
+    found: Any = load(model_file(place))
+    found = getattr(found, "spectrum_", found)
+    if isinstance(found, Spectrum):
+        return found
+    raise InputError(
+        f"The file holds no eigenfunctions; received {str(place)!r} with a "
+        f"{type(found).__name__}. Pass a results folder, or what op.spectrum(10).save wrote."
+    )
+
+
+def load_notes(place: Path) -> dict[str, Any]:
+    """Return how the training file was read and prepared; empty for a model without a folder."""
+    from ..io.saved.persistence import read_notes
+
+    return read_notes(model_file(place))
+
+
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A results folder, opened.
-
-    Attributes
-    ----------
-    results : Results
-        What is in the folder.
-    columns : mapping from names to (N,) arrays
-        The columns of the file, in the file's own units: coordinates, and what was set aside.
-    coordinates : tuple of str
-        Names of those that are coordinates.
-    labels : mapping from names to (N,) arrays
-        Columns of text.
-    """
+    """A results folder, opened."""
 
     results: Results
+    # The columns of the file by name, (N,), in its own units: coordinates, and what was set aside.
     columns: Mapping[str, FloatArray]
+    # Names of those that are coordinates.
     coordinates: tuple[str, ...]
+    # Columns of text by name, (N,).
     labels: Mapping[str, Any]
 
     @property
@@ -56,16 +85,10 @@ class Run:
         return self.results.summary["input"].get("unit") or "length"
 
     def read_sets(self, named: Mapping[str, str], field: str | None) -> list[Region]:
-        """Return sets of points from conditions or labels; `named` has them by their options.
-
-        Raises
-        ------
-        InputError
-            If a condition or label cannot be read, or if a set is empty.
-        """
+        """Return sets of points from conditions or labels; `named` has them by their options."""
         from ..equations.sets import Naming
 
-        words = [own for own in named.values() if not is_condition(own)]
+        words = [own for own in named.values() if not ("<" in own or ">" in own)]
         labels = self.labels_with(words, field) if words else None
         naming = Naming(self.operator, labels, self.columns)
         return [naming.read(own, name) for name, own in named.items()]
@@ -76,23 +99,20 @@ class Run:
         if field is not None and field not in known:
             raise InputError(
                 f"There is no such column of labels; received {field!r}. The columns are "
-                f"{listed(known)}. Mind spelling and upper case; vbdm fit keeps the columns of "
-                "its file."
+                f"{listed(known)}."
             )
         wanted = set(words)
         fields = [field] if field else [k for k in self.labels if wanted <= set(self.labels[k])]
         if len(fields) == 1:
             return known[fields[0]]
+        which = f"Columns of labels: {listed(self.labels)}. Columns: {listed(self.columns)}."
+        hint = f"{which} Write a condition, such as 'x0 < -1.2', or a label."
         if fields:
-            because = f"They occur in {listed(fields)}."
-            hint = f"Say which column is meant: --labels {fields[0]}"
-        else:
-            because = f"Columns of labels: {listed(self.labels)}. Columns: {listed(self.columns)}."
-            hint = "Write a condition, such as 'x0 < -1.2', or a label."
+            hint = f"They occur in {listed(fields)}. Say which is meant: --labels {fields[0]}"
         raise InputError(
             "A set is neither a condition nor a label that can be told; received "
-            f"{', '.join(map(repr, words))}. {because} {hint}"
-        )  # fmt: skip
+            f"{', '.join(map(repr, words))}. {hint}"
+        )
 
     def label_columns(self) -> dict[str, Any]:
         """Return columns that can be labels: text, and whole numbers."""
@@ -179,12 +199,110 @@ def unwrapped(points: FloatArray, lowest: FloatArray, period: FloatArray) -> Flo
     return np.asarray(points - turns * length)
 
 
-def is_condition(words: str) -> bool:
-    """Tell whether this is a condition, and no label."""
-    return any(sign in words for sign in "<>")
-
-
 def listed(names: Any) -> str:
     """Return names in a row, the first few of many; "none" for none."""
     shown = list(names)
     return ", ".join(shown[:12]) + (", …" if len(shown) > 12 else "") if shown else "none"
+
+
+# --- Units of time -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class TimeUnit:
+    """The unit of rates and times: from a clock, if rows are steps in time; else of coordinates."""
+
+    # Unit of the coordinates.
+    length: str
+    # D in length² per unit of time; None without a clock.
+    diffusivity: Estimate | None = None
+    unit: str = ""
+    # Why the clock cannot be trusted; empty if it can.
+    doubt: str = ""
+    # Standard errors of the times of the modes, by their numbers; empty without a clock.
+    of_modes: tuple[float, ...] = ()
+
+    @property
+    def of_times(self) -> str:
+        """Unit of times."""
+        return self.unit if self.diffusivity else f"{self.length}²/D"
+
+    @property
+    def of_rates(self) -> str:
+        """Unit of rates."""
+        return f"1/{self.unit}" if self.diffusivity else f"D/{self.length}²"
+
+    def rate(self, found: Estimate) -> Estimate:
+        """Return a rate in this unit; the errors of both factors count as independent."""
+        return found if self.diffusivity is None else found.times(self.diffusivity)
+
+    def time(self, found: Estimate) -> Estimate:
+        """Return a time in this unit."""
+        return found if self.diffusivity is None else found.over(self.diffusivity)
+
+    def time_of_mode(self, number: int, found: Estimate) -> Estimate:
+        """Return the time of a mode: its error is the clock's, to which D and λ add together."""
+        value, error = self.time(found)
+        return Estimate(value, self.of_modes[number] if number < len(self.of_modes) else error)
+
+    @property
+    def notes(self) -> list[str]:
+        """What the reader must know about these times."""
+        if self.diffusivity is None:
+            return [
+                f"Times are in units of {self.of_times}, D being the diffusion coefficient: points "
+                "alone have no clock. Where rows are steps in time, --time-step 0.2ns finds D."
+            ]
+        found = f"D = {self.diffusivity} {self.length}² per {self.unit}"
+        if self.doubt:
+            return [f"The clock is in doubt ({found}): {self.doubt}"]
+        return [f"The clock: {found}, on which the modes agree."]
+
+
+def time_unit(entry: Mapping[str, Any] | None, length: str) -> TimeUnit:
+    """Return the unit of times of a clock as results.json has it; None: there is no clock."""
+    if not entry:
+        return TimeUnit(length)
+    check_clock(entry, "clock")
+    found = Estimate(*(float(entry["diffusivity"][key]) for key in ("value", "error")))
+    doubt = "" if entry["consistent"] else str(entry["reason"])
+    errors = (np.nan if own is None else float(own) for own in entry["timescale_errors"])
+    return TimeUnit(length, found, unit_of(entry), doubt, tuple(errors))
+
+
+def find_clock(
+    spectrum: Spectrum, rows: NDArray[np.intp], settings: Mapping[str, Any], step: tuple[float, str]
+) -> Clock:
+    """Return the clock of rows of a file, of which some may have been left out.
+
+    `rows` has the row of each point in the file; of the options of ``vbdm fit``, `every` and
+    `stride` make steps longer; `step` is the time between rows of the file, and its unit.
+    """
+    if settings.get("subsample") is not None and np.any(np.diff(rows) != 1):
+        raise InputError(
+            "A clock needs rows that follow each other; received points drawn at random "
+            "(--subsample). Thin the rows out evenly, with --every."
+        )
+    if spectrum.operator.settings.weighting.is_used:
+        raise InputError(
+            "A biased run has no clock; received --time-step, and points with weights. Leave "
+            "--time-step out: rates are then in units of D/length²."
+        )
+    every = int(settings.get("every") or 1)
+    factor = every * int(settings.get("stride") or 1)
+    time, unit = step
+    known = spectrum.settings.series.lengths or (len(rows),)
+    return spectrum.clock(step=time * factor, unit=unit, lengths=unbroken(rows, every, known))
+
+
+def unbroken(rows: NDArray[np.intp], every: int, lengths: tuple[int, ...]) -> list[int]:
+    """Return lengths of the stretches in which rows follow each other without a gap.
+
+    Examples
+    --------
+    >>> unbroken(np.array([0, 1, 2, 5, 6, 7]), 1, (5, 1))
+    [3, 2, 1]
+    """
+    joints = set(np.cumsum(lengths).tolist())
+    joints |= set((1 + np.flatnonzero(np.diff(rows) != every)).tolist())
+    return [int(n) for n in np.diff(sorted({0, *joints}))]

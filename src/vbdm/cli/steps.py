@@ -1,4 +1,4 @@
-"""Stages that several commands share: read, estimate, solve; and the notes taken meanwhile."""
+"""Stages that several commands share: read, estimate, solve; their times, and notes taken."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ import re
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import gettempdir
-from typing import TYPE_CHECKING, Any
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
+from ..progress import Bar, Progress, listening
+from .failures import stop_if_heard
 from .options import ESTIMATING, PREPARING, READING, SOLVING, arguments_for, in_options
-from .placing import scratch_of
-from .timing import Ledger, Screen
+from .places import scratch_of
 from .weights import Column, without_weights
 
 if TYPE_CHECKING:
@@ -33,22 +35,78 @@ EIGENPAIRS = 10
 INTERNAL = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ImportWarning)
 
 
-@dataclass
-class Work:
-    """What a command keeps while it works: seconds by stage, and notes.
+class Ledger:
+    """A listener of `vbdm.progress` that adds up the seconds of every stage.
 
-    Attributes
-    ----------
-    ledger : Ledger
-        Keeps the seconds of every stage.
-    as_json : bool
-        Whether notes are written as JSON.
-    extra_notes : list of (str, str)
-        Kinds and texts of notes that are not warnings.
+    Stages of the library report under their own names. The time since the last report is added to
+    the stage that reports; the time at the end of a block, to the last stage of the block. A `bar`
+    draws the stages; `lines` gets a line of JSON for each.
     """
 
+    def __init__(
+        self, bar: Bar | None = None, lines: TextIO | None = None, quiet: bool = False
+    ) -> None:
+        self.seconds: dict[str, float] = {}
+        self._bar, self._lines, self._quiet = bar, lines, quiet
+        self._open: tuple[str, ...] = ()
+        self._last = perf_counter()
+
+    @contextmanager
+    def stage(self, *names: str) -> Iterator[None]:
+        """Time the named stages, which may alternate inside the block.
+
+        Reports under other names count for the first of them.
+        """
+        stop_if_heard()
+        self._open, self._last = names, perf_counter()
+        if self._bar is not None:
+            self._bar(Progress(names[0], 0))
+        try:
+            yield
+            self._add(names[-1])
+            for name in names if self._lines is not None else ():
+                if name in self.seconds:
+                    line = {"room": name, "seconds": round(self.seconds[name], 3)}
+                    print(json.dumps(line), file=self._lines, flush=True)
+        finally:
+            self._open = ()
+            if self._bar is not None:
+                self._bar.leave()
+
+    def __call__(self, progress: Progress) -> None:
+        """Add the time since the last report to the stage that reports."""
+        stop_if_heard()
+        inside = progress.room in self._open
+        if self._open:
+            self._add(progress.room if inside else self._open[0])
+        if inside and self._bar is not None:
+            self._bar(progress)
+
+    def tell(self, text: str) -> None:
+        """Write why nothing will happen for a while: as text, or as a line of JSON."""
+        line = text if self._lines is None else json.dumps({"note": text, "kind": "Note"})
+        if not self._quiet:
+            print(line, file=sys.stderr, flush=True)
+
+    def _add(self, stage: str) -> None:
+        now = perf_counter()
+        self.seconds[stage] = self.seconds.get(stage, 0.0) + now - self._last
+        self._last = now
+
+    def close(self) -> None:
+        """End what is drawn."""
+        if self._bar is not None:
+            self._bar.close()
+
+
+@dataclass
+class Work:
+    """What a command keeps while it works: seconds by stage, and notes."""
+
     ledger: Ledger
+    # Whether notes are written as JSON.
     as_json: bool = False
+    # Kinds and texts of notes that are not warnings.
     extra_notes: list[tuple[str, str]] = field(default_factory=list)
     _caught: list[warnings.WarningMessage] = field(default_factory=list)
 
@@ -78,19 +136,9 @@ class Work:
                 line = {"note": text, "kind": kind}
                 click.echo(json.dumps(line, ensure_ascii=False), err=True)
             else:
-                shown = first_sentence(text) if short else text
+                first = re.split(r"(?<=\.)\s+(?=[A-Z0-9])", text, maxsplit=1)[0]
+                shown = first if short else text
                 click.echo(f"{click.style('note:', fg='yellow')} {shown}", err=True)
-
-
-def first_sentence(text: str) -> str:
-    """Return the first sentence of a message.
-
-    Examples
-    --------
-    >>> first_sentence("There are 2 pieces (of 1.5 and 3). Raise epsilon.")
-    'There are 2 pieces (of 1.5 and 3).'
-    """
-    return re.split(r"(?<=\.)\s+(?=[A-Z0-9])", text, maxsplit=1)[0]
 
 
 @contextmanager
@@ -100,20 +148,14 @@ def working(quiet: bool = False, as_json: bool = False) -> Iterator[Work]:
     Unless quiet, stages that take long are shown on a terminal, or all of them as lines of JSON.
     """
     from ..errors import InputError, VbdmWarning
-    from ..progress import listening
 
     # Figures go to files, so matplotlib opens no window, unless the environment names a backend.
     os.environ.setdefault("MPLBACKEND", "Agg")
-    show = not quiet and not as_json and sys.stderr.isatty()
-    screen = Screen() if show else None
-    ledger = Ledger(screen, sys.stderr if as_json and not quiet else None, quiet)
+    bar = Bar() if not quiet and not as_json and sys.stderr.isatty() else None
+    ledger = Ledger(bar, sys.stderr if as_json and not quiet else None, quiet)
     work = Work(ledger, as_json)
     try:
-        with (
-            warnings.catch_warnings(record=True) as work._caught,
-            listening(ledger),
-            screen.on() if screen else nullcontext(),
-        ):
+        with warnings.catch_warnings(record=True) as work._caught, listening(ledger):
             warnings.simplefilter("always", VbdmWarning)
             yield work
     except InputError:
@@ -123,12 +165,9 @@ def working(quiet: bool = False, as_json: bool = False) -> Iterator[Work]:
 
 
 def read_points(
-    work: Work,
-    file: Path,
-    options: Mapping[str, Any],
-    placement: Any = "memory",
+    work: Work, file: Path, options: Mapping[str, Any], placement: Any = "memory",
     weights: Column | None = None,
-) -> tuple[Table, Cloud, Preparation]:
+) -> tuple[Table, Cloud, Preparation]:  # fmt: skip
     """Read a file and prepare its points; a column of weights is no coordinate."""
     from ..io import prepare
 
@@ -157,12 +196,9 @@ def read_table(file: Path, reading: Mapping[str, Any], placement: Any = "memory"
 
 
 def estimate(
-    work: Work,
-    cloud: Cloud,
-    options: Mapping[str, Any],
-    placement: Any = "memory",
+    work: Work, cloud: Cloud, options: Mapping[str, Any], placement: Any = "memory",
     weights: FloatArray | None = None,
-) -> Operator:
+) -> Operator:  # fmt: skip
     """Estimate the operator from prepared points."""
     from ..estimate import estimate_operator
     from ..operator.arguments import gather
@@ -171,23 +207,18 @@ def estimate(
     given.setdefault("metric", cloud.metric)
     # Periods come from the prepared points: those found in the file are among them, and each is
     # repeated for every delay.
-    given["period"] = cloud.period
-    given["lengths"] = cloud.lengths or None
-    given["placement"] = placement
-    given["weights"] = weights
+    given |= {"period": cloud.period, "lengths": cloud.lengths or None}
+    given |= {"placement": placement, "weights": weights}
     with work.ledger.stage("neighbours", "pairs", "kernel"):
         return estimate_operator(cloud.points, **gather(given))
 
 
 def solve(work: Work, operator: Operator, options: Mapping[str, Any]) -> Spectrum:
-    """Compute the eigenpairs."""
+    """Compute the eigenpairs, and the errors of the eigenvalues, which the spectrum keeps."""
     given = arguments_for(SOLVING, options)
     given.setdefault("n", min(EIGENPAIRS, operator.n_points))
     with work.ledger.stage("eigenpairs"):
-        return operator.spectrum(**given)
-
-
-def error_bars(work: Work, spectrum: Spectrum) -> FloatArray:
-    """Return the total errors of the eigenvalues; the spectrum keeps them and their parts."""
+        spectrum = operator.spectrum(**given)
     with work.ledger.stage("error bars"):
-        return spectrum.total_errors
+        spectrum.total_errors  # noqa: B018
+    return spectrum

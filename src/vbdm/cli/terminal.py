@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import click
@@ -22,6 +23,33 @@ def number(value: float | None, digits: int = 4) -> str:
     return "–" if value is None else f"{value:.{digits}g}"
 
 
+def say_json(document: Mapping[str, Any]) -> None:
+    """Print the one JSON document of a command; NaN and infinity are null in it."""
+    from ..base.files import plain
+
+    click.echo(json.dumps(plain(document), ensure_ascii=False, allow_nan=False, indent=1))
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], left: int = 0) -> Iterator[str]:
+    """Yield the lines of a table; columns end at the right, the last `left` of them begin so."""
+    from rich import table as tables
+    from rich.console import Console
+    from rich.text import Text
+
+    drawn = tables.Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for number, name in enumerate(head):
+        side: Any = "left" if number >= len(head) - left else "right"
+        drawn.add_column(Text(name), justify=side, no_wrap=True)
+    for row in rows:
+        drawn.add_row(*map(Text, row))
+    console = Console(width=500, color_system=None)
+    with console.capture() as capture:
+        console.print(drawn)
+    first, *lines = capture.get().splitlines()
+    yield click.style(f"  {first.rstrip()}", dim=True)
+    yield from (f"  {line.rstrip()}" for line in lines)
+
+
 def describe(summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield the lines of a summary: what was estimated, how, with which errors and doubts."""
     from ..errors import printable
@@ -32,25 +60,15 @@ def describe(summary: Mapping[str, Any]) -> Iterator[str]:
     what = f"{name[0].upper()}{name[1:]}, {summary['operator']['formula']}"
     yield click.style(f"{what}, from {summary['n_points']:,} points{where}", bold=True)
     yield ""
-    yield from found(summary)
+    # Folders of versions before these words have none.
+    if summary.get("found"):
+        yield from (f"  {line}" for line in textwrap.wrap(summary["found"], WIDTH))
+        yield ""
     yield from choices(summary)
     yield ""
     yield from eigenvalue_table(summary["eigenvalues"], summary["groups"], summary.get("clock"))
     yield ""
     yield from lights(summary["diagnostics"])
-
-
-def found(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the plain words on what was found; older summaries have none.
-
-    Examples
-    --------
-    >>> list(found({"found": "The points lie along a closed curve."}))
-    ['  The points lie along a closed curve.', '']
-    """
-    if summary.get("found"):
-        yield from (f"  {line}" for line in textwrap.wrap(summary["found"], WIDTH))
-        yield ""
 
 
 def choices(summary: Mapping[str, Any]) -> Iterator[str]:
@@ -113,46 +131,32 @@ def eigenvalue_table(
     ...          "upper": -1.834, "error_parts": {"sampling": 0.02, "epsilon": 0.108}}
     >>> for line in eigenvalue_table(rows, [group]):
     ...     print(click.unstyle(line))
-        j   eigenvalue       -1/λ   ± error      95 % interval   mean of group
-        4         -1.9     0.5263      0.11     -2.27 to -1.83   4 and 5: -2.05
-        5         -2.2     0.4545         ″                  ″   ″
+      j  eigenvalue    -1/λ  ± error   95 % interval  mean of group
+      4        -1.9  0.5263     0.11  -2.27 to -1.83  4 and 5: -2.05
+      5        -2.2  0.4545        ″               ″  ″
       Errors are total errors, standard deviations; largest part: ε.
     """
+    from ..report.clock_words import time_heading, time_in_words
+
     several = any(len(group["members"]) > 1 for group in groups)
-    heading, times = time_column(rows, clock)
     # Beside times that have errors of their own, it is said whose error this is.
     of = "± error" if clock is None else "± of λ"
-    head = f"    j   eigenvalue {heading} {of:>9s}      95 % interval"
-    yield click.style(f"{head}   mean of group" if several else head, dim=True)
+    times = "-1/λ" if clock is None else time_heading(clock)
+    head = ["j", "eigenvalue", times, of, "95 % interval", *["mean of group"] * several]
     by_index = {row["index"]: row for row in rows}
+    cells = []
     for group in groups:
-        for index in group["members"]:
-            row = by_index[index]
-            error, ends, mean = error_words(group, index)
-            value = number(row["value"])
-            line = f"  {index:3d} {value:>12s} {times[index]} {error:>9s} {ends:>18s}"
-            yield f"{line}   {mean}".rstrip()
+        for j in group["members"]:
+            row = by_index[j]
+            time = "∞" if row["value"] == 0 else number(row["timescale"])
+            if clock is not None:
+                time = time_in_words(clock, j)
+            cells.append([str(j), number(row["value"]), time, *error_words(group, j)][: len(head)])
+    yield from table(head, cells, left=several)
     sources = sources_in_words(groups)
     if sources:
         told = f"  Errors are total errors, standard deviations; largest part: {sources}."
         yield click.style(told, dim=True)
-
-
-def time_column(
-    rows: list[dict[str, Any]], clock: Mapping[str, Any] | None
-) -> tuple[str, dict[int, str]]:
-    """Return the heading of the times and the time of each mode, all of one width."""
-    from ..report.clock_words import time_heading, time_in_words
-
-    if clock is None:
-        heading = "-1/λ"
-        times = ["∞" if row["value"] == 0 else number(row["timescale"]) for row in rows]
-    else:
-        heading = time_heading(clock)
-        times = [time_in_words(clock, row["index"]) for row in rows]
-    wide = max(10, *map(len, (heading, *times)))
-    numbers = (row["index"] for row in rows)
-    return f"{heading:>{wide}s}", {j: f"{t:>{wide}s}" for j, t in zip(numbers, times, strict=True)}
 
 
 def error_words(group: Mapping[str, Any], index: int) -> tuple[str, str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,9 +22,9 @@ from .options import (
     arguments_for,
 )
 from .steps import Work, read_table, working
+from .terminal import say_json
 
 if TYPE_CHECKING:
-    from ..base.arrays import FloatArray
     from ..io import Cloud
     from ..spectrum.spectrum import Spectrum
 
@@ -56,23 +55,16 @@ OPTIONS = [
 
 
 @click.command("transform", cls=Command, epilog=EXAMPLES, params=OPTIONS)
-def command(
-    model: Path,
-    file: Path,
-    out: Path | None,
-    force: bool,
-    outside: str,
-    quiet: bool,
-    as_json: bool,
-    **options: Any,
-) -> None:
+def transform(
+    model: Path, file: Path, out: Path | None, force: bool, outside: str, quiet: bool,
+    as_json: bool, **options: Any,
+) -> None:  # fmt: skip
     """Evaluate the eigenfunctions of MODEL at the points in FILE.
 
     MODEL is a results folder of vbdm fit, or a file that vbdm.save has written.
     """
-    from .models import refuse_swapped
     from .new_values import write_values
-    from .outputs import check_output
+    from .places import check_output
 
     refuse_swapped(model, file)
     path = Path(f"{file.stem}-vbdm.npz") if out is None else out
@@ -83,7 +75,32 @@ def command(
             n_outside = write_values(target, spectrum, cloud, outside)
     say_written(path)
     work.show_notes()
-    tell(path, spectrum.eigenvalues, len(cloud.rows), n_outside, quiet, as_json)
+    if as_json:
+        facts = {"file": path, "n_points": len(cloud.rows), "n_outside": n_outside}
+        say_json({**facts, "eigenvalues": spectrum.eigenvalues})
+    elif not quiet:
+        click.echo(f"{len(spectrum.eigenvalues)} eigenfunctions at {len(cloud.rows):,} points, "
+                   f"{n_outside:,} of them outside the data: {path}")  # fmt: skip
+
+
+def refuse_swapped(model: Path, file: Path) -> None:
+    """Raise if model and data were given in the wrong order."""
+    from ..errors import InputError
+    from .runs import load_notes
+
+    def is_model(place: Path) -> bool:
+        try:
+            load_notes(place)
+        except (InputError, OSError):
+            return False
+        return True
+
+    if is_model(file) and not is_model(model):
+        raise InputError(
+            f"The model comes first, then the file with new points; received {str(model)!r}, "
+            f"which is no model, and {str(file)!r}, which is one. Write: vbdm transform {file} "
+            f"{model}"
+        )
 
 
 def load_and_read(
@@ -92,7 +109,7 @@ def load_and_read(
     """Load the model, and read and prepare the file as the training file was."""
     from ..io import Preparation, prepare
     from ..placement import Disk
-    from .models import load_notes, load_spectrum
+    from .runs import load_notes, load_spectrum
 
     with work.ledger.stage("model"):
         notes = load_notes(model)
@@ -124,18 +141,3 @@ def usable(stored: dict[str, Any], file: Path, given: dict[str, Any]) -> dict[st
     climate = not known.keys().isdisjoint({"variable", "sample_dims"})
     kind = find_format(file, given.get("format"), known.get("topology"), climate)
     return {name: value for name, value in stored.items() if name in kind.options}
-
-
-def tell(
-    path: Path, eigenvalues: FloatArray, n_points: int, n_outside: int, quiet: bool, as_json: bool
-) -> None:
-    """Print what was written."""
-    from ..base.files import plain
-
-    if as_json:
-        facts = {"file": path, "n_points": n_points, "n_outside": n_outside}
-        told = plain({**facts, "eigenvalues": eigenvalues})
-        click.echo(json.dumps(told, allow_nan=False))
-    elif not quiet:
-        click.echo(f"{len(eigenvalues)} eigenfunctions at {n_points:,} points, "
-                   f"{n_outside:,} of them outside the data: {path}")  # fmt: skip

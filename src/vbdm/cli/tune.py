@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..operator.sums import pairs_of, quantiles
 from .failures import say_written
 from .options import AFTER, ESTIMATING, FILE, PREPARING, READING, SPEAKING, Command, Setting
+from .places import check_output, need_matplotlib
 from .steps import estimate, read_points, working
+from .terminal import choices, say_json, table
 
 if TYPE_CHECKING:
     from ..kernel.tuning import Tuning
@@ -41,7 +43,7 @@ OPTIONS = [
 
 
 @click.command("tune", cls=Command, epilog=EXAMPLES, params=OPTIONS)
-def command(
+def tune(
     file: Path, out: tuple[Path, ...], force: bool, quiet: bool, as_json: bool, **options: Any
 ) -> None:
     """Choose ε, the dimension and the number of neighbours for the points in FILE, no more.
@@ -50,8 +52,6 @@ def command(
     sparse points have enough of them. Twice the slope of S(ε) is the dimension seen at that scale:
     where it is flat in ε, the data is a manifold.
     """
-    from .outputs import check_output, need_matplotlib
-
     targets = [check_output(path, SUFFIXES, force) for path in out]
     if any(target.suffix.lower() != ".csv" for target in targets):
         need_matplotlib()
@@ -65,7 +65,7 @@ def command(
                 say_written(target)
     work.show_notes()
     if as_json:
-        click.echo(json.dumps(facts, allow_nan=False))
+        say_json(facts)
     elif not quiet:
         for line in describe(facts, options["method"]):
             click.echo(line)
@@ -114,17 +114,14 @@ def curve_of(tuning: Tuning) -> dict[str, Any]:
     return columns
 
 
-def describe(facts: dict[str, Any], method: str) -> Iterator[str]:
+def describe(facts: dict[str, Any], method: str | None) -> Iterator[str]:
     """Yield lines for the terminal: the choice, and the curve around it."""
-    from .terminal import choices
-
     yield from choices(facts)
-    curve = facts["curve"]
-    if curve:
+    if facts["curve"]:
         yield ""
-        yield from curve_table(curve, facts["epsilon"])
+        yield from curve_table(facts["curve"], facts["epsilon"])
     yield ""
-    paper = "" if method == "resolved" else f" --method {method}"
+    paper = "" if method in (None, "resolved") else f" --method {method}"
     # Pairs within reach follow from ε; lists have a length.
     lists = "" if facts["by_reach"] else f" --neighbors {facts['n_neighbors']}"
     yield (
@@ -135,45 +132,39 @@ def describe(facts: dict[str, Any], method: str) -> Iterator[str]:
 
 def curve_table(curve: dict[str, list[float]], epsilon: float) -> Iterator[str]:
     """Yield the rows of the curve around the chosen ε, in octaves."""
-    epsilons = curve["epsilon"]
+    epsilons, dims = curve["epsilon"], curve["dimension"]
     chosen = min(range(len(epsilons)), key=lambda i: abs(epsilons[i] - epsilon))
-    few, many = curve.get("degree_0.01"), curve.get("degree_0.5")
     # The curve of the paper's rule is in octaves already, and has no degrees.
-    step = STEP if few else 1
-    heads = f"{'ε':>12s} {'dimension':>10s}"
-    yield click.style(
-        f"  {heads}  degree: 1 % of points  median" if few else f"  {heads}", dim=True
-    )
-    for i in range(chosen - STEPS * step, chosen + STEPS * step + 1, step):
-        if not 0 <= i < len(epsilons):
-            continue
-        dim = curve["dimension"][i]
-        line = f"  {epsilons[i]:12.4g} {'–' if dim is None else format(dim, '.2f'):>10s}"
-        if few and many:
-            line += f"  {few[i]:21.1f} {many[i]:7.1f}"
-        yield line + ("  ← chosen" if i == chosen else "")
+    degrees = {"degree: 1 % of points": "degree_0.01", "median": "degree_0.5"}
+    known = {head: curve[name] for head, name in degrees.items() if name in curve}
+    step = STEP if known else 1
+    rows = [
+        [
+            f"{epsilons[i]:.4g}",
+            "–" if dims[i] is None else f"{dims[i]:.2f}",
+            *(f"{values[i]:.1f}" for values in known.values()),
+            "← chosen" if i == chosen else "",
+        ]
+        for i in range(chosen - STEPS * step, chosen + STEPS * step + 1, step)
+        if 0 <= i < len(epsilons)
+    ]
+    yield from table(["ε", "dimension", *known, ""], rows, left=1)
 
 
 def write(operator: Operator, target: Path) -> None:
     """Write the curve in the format that the suffix of the file names."""
-    from functools import partial
-
     from ..base.files import replacing
     from ..results import save_picture
 
+    kind = target.suffix.lower()[1:]
     with replacing(target) as stream:
-        if target.suffix.lower() == ".csv":
-            write_table(curve_of(operator.tuning), stream)
+        if kind == "csv":
+            import numpy as np
+
+            curve = curve_of(operator.tuning)
+            columns = np.column_stack(list(curve.values())) if curve else np.empty((0, 0))
+            np.savetxt(stream, columns, "%.17g", ",", header=",".join(curve), comments="")
         else:
             from .. import plot
 
-            kind = target.suffix.lower()[1:]
             save_picture(partial(plot.tuning, operator), stream, kind)
-
-
-def write_table(curve: dict[str, Any], stream: IO[bytes]) -> None:
-    """Write the curve as text, one column per quantity."""
-    import numpy as np
-
-    columns = np.column_stack(list(curve.values())) if curve else np.empty((0, 0))
-    np.savetxt(stream, columns, "%.17g", ",", header=",".join(curve), comments="")

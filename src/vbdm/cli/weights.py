@@ -21,20 +21,12 @@ OF_THE_FILE = ("format", "key", "header", "variable", "sample_dims")
 
 @dataclass(frozen=True)
 class Column:
-    """Where the weights are.
-
-    Attributes
-    ----------
-    file : Path
-        The file.
-    name : str or None
-        The column; None: the only one.
-    is_own : bool
-        Whether it is the file with the points.
-    """
+    """Where the weights are."""
 
     file: Path
+    # The column; None: the only one.
     name: str | None
+    # Whether it is the file with the points.
     is_own: bool = False
 
     @classmethod
@@ -44,12 +36,6 @@ class Column:
         if mark and Path(file).exists():
             return cls(Path(file), name)
         return cls(Path(text), None) if Path(text).exists() else cls(points, text, True)
-
-    @property
-    def words(self) -> str:
-        """Name of the column and the file, for messages."""
-        column = "the column" if self.name is None else f"column {self.name!r}"
-        return f"{column} of {self.file.name!r}"
 
 
 def without_weights(table: Table, column: Column | None, options: Mapping[str, Any]) -> Any:
@@ -88,27 +74,20 @@ def weights_of(column: Column, cloud: Cloud, options: Mapping[str, Any]) -> Floa
     if n_rows != cloud.n_read:
         raise InputError(
             f"There must be one weight for each row of the file; received {n_rows:,} rows in "
-            f"{column.file.name!r} for {cloud.n_read:,} rows read. The two files were written at "
-            "other intervals, or one of them was cut. Write both with the same stride."
+            f"{column.file.name!r} for {cloud.n_read:,} rows read. Write both with the same stride."
         )
     values = np.asarray(table.values[:, 0], dtype=np.float64)[cloud.rows]
     temperature = options.get("temperature")
-    if temperature is None:
-        refuse_energies(column, values)
-        return values
-    with np.errstate(invalid="ignore"):
-        exponent = values / (BOLTZMANN * temperature)
-        # The largest weight is 1; smaller ones than a number can hold are refused as zeros.
-        return np.asarray(np.exp(exponent - np.nanmax(exponent)))
-
-
-def refuse_energies(column: Column, values: FloatArray) -> None:
-    """Raise if a column of weights is a bias, or has negative numbers: these are energies."""
-    from ..errors import InputError
-
+    if temperature is not None:
+        with np.errstate(invalid="ignore"):
+            exponent = values / (BOLTZMANN * temperature)
+            # The largest weight is 1; smaller ones than a number can hold are refused as zeros.
+            return np.asarray(np.exp(exponent - np.nanmax(exponent)))
     if str(column.name).endswith("bias") or (values < 0).any():
+        of = "the column" if column.name is None else f"column {column.name!r}"
         raise InputError(
-            f"A bias is an energy, not a weight; received {column.words}, from {values.min():.4g} "
-            f"to {values.max():.4g}. Give the temperature in kelvin, such as --temperature 300; "
-            "the bias is then taken in kJ/mol."
+            f"A bias is an energy, not a weight; received {of} of {column.file.name!r}, from "
+            f"{values.min():.4g} to {values.max():.4g}. Give the temperature in kelvin, such as "
+            "--temperature 300; the bias is then taken in kJ/mol."
         )
+    return values

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -56,9 +57,8 @@ def operator_of(result: Any) -> Operator:
     if isinstance(found, Operator):
         return found
     raise InputError(
-        f"This has no operator to draw; received {type(result).__name__}. Pictures are made from "
-        "an Operator, a Spectrum or a fitted DiffusionMap. Pass vbdm.estimate_operator(X), or "
-        "its spectrum."
+        f"This has no operator to draw; received {type(result).__name__}. Pass an Operator, a "
+        "Spectrum or a fitted DiffusionMap."
     )
 
 
@@ -68,30 +68,22 @@ def spectrum_of(result: Any) -> Spectrum:
     if isinstance(found, Spectrum):
         return found
     raise InputError(
-        f"This has no spectrum to draw; received {type(result).__name__}. Pass op.spectrum(10), "
-        "or a fitted DiffusionMap."
+        f"This has no spectrum to draw; received {type(result).__name__}. Pass a Spectrum or a "
+        "fitted DiffusionMap."
     )
 
 
 @dataclass(frozen=True, eq=False)
 class Positions:
-    """The places where points are drawn.
+    """The places where points are drawn."""
 
-    Attributes
-    ----------
-    coordinates : (M, 1 to 3) array
-        The places.
-    labels : list of str
-        Labels of the axes, one per column of the coordinates.
-    rows : (M,) array of int
-        Numbers of these points in the result, in the caller's order.
-    notes : tuple of str
-        Lines for the title: how many points or axes are left out.
-    """
-
+    # The places, (M, 1 to 3).
     coordinates: FloatArray
+    # Labels of the axes, one per column of the coordinates.
     labels: list[str]
+    # Numbers of these points in the result, (M,), in the caller's order.
     rows: NDArray[np.intp]
+    # Lines for the title: how many points or axes are left out.
     notes: tuple[str, ...] = ()
 
     @property
@@ -106,9 +98,10 @@ class Positions:
         # Larger in space: the near side must cover the far side, or their colours mix.
         return 2.5 * area if self.n_dims == 3 else area
 
-    def title(self, text: str) -> str:
-        """Return a title with the notes beneath it."""
-        return "\n".join((text, *self.notes))
+    def named(self, names: Sequence[str] | None) -> Positions:
+        """Return the same places with these labels of the axes, if there are any."""
+        given = list(names or ())
+        return replace(self, labels=[*given, *self.labels[len(given) :]])
 
 
 def check_axes(ax: Any, name: str) -> Any:
@@ -126,16 +119,8 @@ def place(
 ) -> Positions:
     """Return where points are drawn: at their own columns, or along their principal axes.
 
-    Parameters
-    ----------
-    operator : Operator
-        The result whose points are drawn.
-    points : (N, n) array or None
-        Other places for them, such as two eigenfunctions.
-    ax : Axes, optional
-        The axes to draw on; flat ones show at most two directions.
-    most : int
-        Largest number of points.
+    `points` are other places for them, (N, n), such as two eigenfunctions; on flat axes at most two
+    directions are shown; at most `most` points are drawn.
     """
     known = operator.graph.points if points is None else check_points(points)
     if known is None:
@@ -145,8 +130,8 @@ def place(
         )
     if len(known) != operator.n_points:
         raise InputError(
-            f"`points` must have one row for each of the {operator.n_points} points; received "
-            f"{len(known)} rows. Pass the points that were used, in the same order."
+            f"`points` must have one row for each of the {operator.n_points} points, in the same "
+            f"order; received {len(known)} rows."
         )
     flat = ax is not None and getattr(ax, "name", "") != "3d"
     n_columns = known.shape[1]
@@ -207,7 +192,7 @@ def log_ticks(axis: Any) -> None:
 
 def dress(ax: Any, positions: Positions, title: str) -> None:
     """Label the axes, give all directions the same scale, and set the title."""
-    set_title(ax, positions.title(title))
+    set_title(ax, "\n".join((title, *positions.notes)))
     ax.set_xlabel(positions.labels[0])
     if positions.n_dims == 1:
         return

@@ -1,16 +1,32 @@
-"""Pictures of what modes say about time: a clock, metastable states."""
+"""Pictures of what modes say about time: a clock, metastable states and the rates between."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ..base.arrays import FloatArray
 from ..base.checks import accepts, an
 from ..dynamics.clock import Clock
 from ..dynamics.states import States
-from ._canvas import BLUE, INK, check_axes, log_ticks, new_axes, set_title
+from ..operator.operator import Operator
+from ._canvas import (
+    BLUE,
+    CYCLE,
+    FAINT,
+    INK,
+    check_axes,
+    dress,
+    import_pyplot,
+    log_ticks,
+    new_axes,
+    place,
+    scatter,
+    set_title,
+)
+from ._clouds import chosen
 
 
 @accepts(result=an(Clock, "Pass spectrum.clock(step=0.2)."), ax=check_axes)
@@ -75,16 +91,24 @@ def states(result: Any, ax: Any = None) -> Any:
     ax = new_axes(ax)
     n = len(result)
     angle = np.pi - 2 * np.pi * np.arange(n) / n
-    place = np.column_stack([np.cos(angle), np.sin(angle)])
+    at = np.column_stack([np.cos(angle), np.sin(angle)])
     shares = np.array([one.value for one in result.populations])
-    ax.scatter(*place.T, s=6000 * shares + 300, color=BLUE, alpha=0.35, zorder=2)
+    ax.scatter(*at.T, s=6000 * shares + 300, color=BLUE, alpha=0.35, zorder=2)
     for i, one in enumerate(result.populations):
-        ax.annotate(f"{i}\n{one.value:.1%}", place[i], ha="center", va="center", zorder=3)
+        ax.annotate(f"{i}\n{one.value:.1%}", at[i], ha="center", va="center", zorder=3)
     largest = np.max(result.rates, initial=0.0)
-    for i in range(n):
-        for j in range(n):
-            if i != j and result.rates[i, j] > 1e-3 * largest:
-                draw_rate(ax, place[i], place[j], result.rates[i, j])
+    for (i, j), rate in np.ndenumerate(result.rates):
+        if i == j or rate <= 1e-3 * largest:
+            continue
+        # The number stands on the left of the way.
+        along = (at[j] - at[i]) / np.linalg.norm(at[j] - at[i])
+        left = 0.09 * np.array([-along[1], along[0]])
+        ax.annotate(
+            "", at[j] - 0.35 * along + left, at[i] + 0.35 * along + left,
+            arrowprops={"arrowstyle": "->", "color": INK, "lw": 1},
+        )  # fmt: skip
+        middle = at[i] + 0.42 * (at[j] - at[i]) + 2.8 * left
+        ax.annotate(f"{rate:.3g}", middle, ha="center", va="center", fontsize="small")
     ax.set_xlim(-1.6, 1.6)
     ax.set_ylim(-1.6, 1.6)
     ax.set_aspect("equal")
@@ -94,13 +118,34 @@ def states(result: Any, ax: Any = None) -> Any:
     return ax
 
 
-def draw_rate(ax: Any, start: FloatArray, end: FloatArray, rate: float) -> None:
-    """Draw the arrow of one rate, with its number on the left of the way."""
-    along = (end - start) / np.linalg.norm(end - start)
-    left = 0.09 * np.array([-along[1], along[0]])
-    ax.annotate(
-        "", end - 0.35 * along + left, start + 0.35 * along + left,
-        arrowprops={"arrowstyle": "->", "color": INK, "lw": 1},
-    )  # fmt: skip
-    middle = start + 0.42 * (end - start) + 2.8 * left
-    ax.annotate(f"{rate:.3g}", middle, ha="center", va="center", fontsize="small")
+def states_on_points(
+    result: States,
+    operator: Operator,
+    points: ArrayLike | None = None,
+    names: Sequence[str] | None = None,
+) -> Any:
+    """Draw points in the colour of their state, paler where they belong to several; and the rates.
+
+    `operator` is that of the states' spectrum. `points` are other places at which to draw its
+    points, (N, 1 or 2), and `names` labels of the axes.
+    """
+    figure = import_pyplot().figure(figsize=(10, 4.6), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    positions = place(operator, points, left).named(names)
+    shares = result.memberships[positions.rows]
+    known = np.isfinite(shares).all(axis=1)
+    best = np.where(known, np.argmax(np.nan_to_num(shares), axis=1), -1)
+    on_line = positions.n_dims == 1
+    if not on_line and not known.all():
+        scatter(left, chosen(positions, ~known), color=FAINT)
+    for state, share in enumerate(shares.T):
+        color, own = CYCLE[state % len(CYCLE)], best == state
+        if on_line:
+            left.plot(positions.coordinates[:, 0], share, ".", ms=2, color=color, label=state)
+        elif own.any():
+            scatter(left, chosen(positions, own), color=color, alpha=share[own],
+                    label=str(state), s=positions.marker_size)  # fmt: skip
+    dress(left, positions, "Memberships" if on_line else "The state of each point")
+    left.legend(title="state", frameon=False, markerscale=4 if on_line else 3)
+    states(result, right)
+    return figure

@@ -82,7 +82,7 @@ def test_who_listens_is_told_of_the_first_use(tmp_path, capsys):
     ({"quiet": True}, ""),
 ])  # fmt: skip
 def test_the_command_says_that_it_compiles(options, said, capsys):
-    ledger = pytest.importorskip("vbdm.cli.timing").Ledger(**options)
+    ledger = pytest.importorskip("vbdm.cli.steps").Ledger(**options)
     with listening(ledger):
         announce("compiling for a GPU")
     assert capsys.readouterr().err == said
