@@ -251,9 +251,12 @@ def an(kind: type | tuple[type, ...], hint: str) -> Kind[Any]:
 def all_of(kind: type, hint: str) -> Kind[list[Any]]:
     """Return the kind of lists of objects of a class; one object is a list of one."""
     one = an(kind, hint)
-    return lambda value, name: [
-        one(part, name) for part in ([value] if (several := members(value)) is None else several)
-    ]
+
+    def check(value: Any, name: str) -> list[Any]:
+        several = members(value)
+        return [one(part, name) for part in ([value] if several is None else several)]
+
+    return check
 
 
 def or_none(kind: Kind[T]) -> Kind[T | None]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..operator.sums import pairs_of, quantiles
 from .failures import say_written
 from .options import AFTER, ESTIMATING, FILE, PREPARING, READING, SPEAKING, Command, Setting
 from .places import check_output, need_matplotlib
@@ -76,6 +75,7 @@ def tune(
 def facts_of(operator: Operator) -> dict[str, Any]:
     """Return what was chosen, and the curve, as plain numbers."""
     from ..base.files import plain
+    from ..operator.sums import pairs_of, quantiles
 
     levels = ("0.05", "0.5", "0.95")
     facts: dict[str, Any] = plain(
