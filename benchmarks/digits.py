@@ -23,8 +23,8 @@ import record
 import vbdm
 
 GRID = {
-    "diffusionmap__beta": ["auto", 0.0],
-    "diffusionmap__n_neighbors": ["auto", 16],
+    "diffusionmap__bandwidth": ["auto", vbdm.rules.PowerOfDensity(0)],
+    "diffusionmap__method": ["resolved", vbdm.Resolved(n_neighbors=16)],
     "diffusionmap__operator": ["laplacian", "generator"],
 }
 

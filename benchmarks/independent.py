@@ -69,7 +69,7 @@ PROBLEMS = {
     "lattice": Problem(
         lambda n, s: D.lattice(round(n**0.5)).points,
         "laplacian",
-        settings={"leave_one_out": False},
+        settings={"method": vbdm.Resolved(leave_one_out=False)},
     ),
     "far outliers": Problem(far_outliers),
     "OU R3": Problem(lambda n, s: D.ou(n, dim=3, random_state=s).points, n_points=4000),

@@ -41,7 +41,7 @@ def estimate(**settings):
 
 
 spectrum, doubts = estimate()
-unlimited, _ = estimate(limiter=False)
+unlimited, _ = estimate(method=vbdm.Resolved(limiter=False))
 print("truth of the clean cloud", truth)
 print("default                 ", spectrum.eigenvalues.round(2))
 print("without limiter         ", unlimited.eigenvalues.round(2))

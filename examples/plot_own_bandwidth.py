@@ -57,9 +57,9 @@ print("by the potential    ", by_potential.eigenvalues.round(2))
 # %%
 # A bandwidth without side effects
 # --------------------------------
-# If the bandwidth is a power of the density, ρ = q^β, nothing has to be given by hand: ``beta=``
-# adjusts the rest so that the operator stays the one that you asked for. β = 0 is the kernel of
-# fixed width, the default here is -1/2.
+# If the bandwidth is a power of the density, ρ = q^β, nothing has to be given by hand:
+# ``PowerOfDensity(β)`` adjusts the rest so that the operator stays the one that you asked for.
+# β = 0 is the kernel of fixed width, the default here is -1/2.
 
 for beta in (0.0, -0.25, -0.5):
     op = vbdm.estimate_operator(
@@ -93,5 +93,6 @@ axes[2].legend(frameon=False, fontsize="small", markerscale=3)
 # What to take away
 # -----------------
 # * A bandwidth given by hand adds (d + 2) ∇f·∇ρ/ρ. Use it, or account for it.
-# * ``potential=`` when you know the energy; ``beta=`` when only the width should change.
+# * ``potential=`` when you know the energy; ``PowerOfDensity(β)`` when only the width should
+#   change.
 # * Pass a function rather than an array if you want to extend to new points.

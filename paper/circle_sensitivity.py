@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from vbdm import datasets, neighbors, progress
+from vbdm import Resolved, datasets, neighbors, progress
 
 from .automatic import automatic, decades_below, power_of_two, with_automatic
 from .base import (
@@ -88,7 +88,12 @@ def measure(prefix: str, sampling: str, seed: int, n: int, epsilons: Any) -> Num
                 f"{key}_failed": found.n_failed,
             }
     mapped, _, epsilon = default_function(
-        sample.points, "laplacian", truth, [1, 2], "linear", leave_one_out=sampling != "grid"
+        sample.points,
+        "laplacian",
+        truth,
+        [1, 2],
+        "linear",
+        method=Resolved(leave_one_out=sampling != "grid"),
     )
     error = mean_squared_error(mapped, truth, 1)
     return numbers | {f"{prefix}_default_epsilon": epsilon, f"{prefix}_default_error": error}

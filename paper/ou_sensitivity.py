@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from vbdm import neighbors
+from vbdm import Resolved, neighbors
 
 from .automatic import decades_below
 from .base import DEFAULT, Claim, Numbers, draw_errors, number, panels, verdict
@@ -61,7 +61,9 @@ def compute(quick: bool = False, n_points: int = 2000) -> Numbers:
         numbers[f"{kernel}_shown"] = np.stack([one.function for one in few])
         numbers[f"{kernel}_shown_errors"] = np.array([one.best_error for one in few])
     numbers |= prefixed("default", default_on_line(x))
-    return numbers | prefixed("default_grid", default_on_line(x, leave_one_out=False))
+    return numbers | prefixed(
+        "default_grid", default_on_line(x, method=Resolved(leave_one_out=False))
+    )
 
 
 def draw(numbers: Numbers) -> Any:

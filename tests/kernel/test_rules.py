@@ -299,7 +299,7 @@ def test_what_a_rule_of_ones_own_found_was_not_given(circle):
 )
 def test_a_class_in_place_of_a_rule_is_refused_with_words(name, rule):
     points = np.random.default_rng(0).standard_normal((60, 2))
-    with pytest.raises(vbdm.InputError, match=f"`{name}` takes a rule.*{rule.__name__}\\(\\)"):
+    with pytest.raises(vbdm.InputError, match=f"`{name}` must be.*{rule.__name__}.*not the class"):
         estimate_with(points, **{name: rule})
 
 

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..base.arrays import FloatArray, to_host
 from ..base.points import check_per_point
@@ -153,6 +154,7 @@ def roughness(graph: NeighborGraph, log_weights: FloatArray) -> float:
     """
     rows = np.unique(np.linspace(0, graph.n_points - 1, SOME_POINTS).astype(np.intp))
     k = min(SOME_NEIGHBORS, graph.n_neighbors)
+    neighbors: NDArray[Any]
     if isinstance(graph.lists, KeptLists):
         neighbors = graph.kept.indices[rows, :k].astype(np.intp)
         sqdist = graph.distances(rows, slice(0, k))

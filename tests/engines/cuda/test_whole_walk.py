@@ -126,7 +126,7 @@ def test_same_answers_as_the_processor(case):
 def test_lists_of_neighbours_are_for_the_processor(device):
     X = np.random.default_rng(7).standard_normal((400, 10))
     with pytest.warns(
-        vbdm.errors.EngineWarning, match="needs lists of neighbours.*engine='numba'"
+        vbdm.errors.EngineWarning, match="needs lists of neighbours.*run='numba'"
     ) as seen:
         there = vbdm.estimate_operator(X, 1.0, run="cuda")
     assert seen[0].filename == __file__
