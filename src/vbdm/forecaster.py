@@ -21,10 +21,10 @@ from .base.sklearn_types import BaseEstimator, fit_context
 from .errors import InputError, OutsideWarning, SkillWarning, VbdmWarning, warn_user
 from .estimate import estimate_operator
 from .forecast.filtering import Filtered, Likelihood, as_likelihood, observations_of, run_filter
-from .forecast.forecast import Forecast, check_leads, doubtful_leads, observed
+from .forecast.forecast import Forecast, apply_observable, check_leads, doubtful_leads
 from .forecast.holdout import mean_known
 from .forecast.learn import Asked, Decided, learn
-from .forecast.reading import Given, on_axis, placed, read, refuse_empty, refuse_other_names
+from .forecast.reading import Given, match_axis, on_axis, read, refuse_empty, refuse_other_names
 from .forecast.record import Record
 from .forecast.skill import Skill, skill_held_out, skill_on
 from .forecast.times import Cycle, Steps, TimeAxis, observed_steps
@@ -226,7 +226,7 @@ class Forecaster(BaseEstimator):
                     f"{record.delays.reach + 1} row(s) in all. Pass more rows."
                 )
             rows = places if given.rows is None else given.rows[places]
-        observables, names = observed(observable, record, self.names_)
+        observables, names = apply_observable(observable, record, self.names_)
         doubtful = doubtful_leads(self.learned_, wanted, quiet=observable is not None)
         found = Forecast(
             leads=frozen(np.asarray(wanted, dtype=np.intp)), rows=frozen(rows), steps=frozen(steps),
@@ -360,7 +360,7 @@ class Forecaster(BaseEstimator):
                 f"{', '.join(self.names_)}."
             )
         refuse_other_names(given.names, self.names_, "the training series")
-        return placed(given, self.axis_, self.cycle_)
+        return match_axis(given, self.axis_, self.cycle_)
 
 
 def estimate(record: Record) -> Operator:

@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from vbdm.forecast.ensemble import Ensemble
-from vbdm.forecast.predictor import drawn_rows, normalised
+from vbdm.forecast.predictor import draw_rows, normalize_rows
 
 RNG = np.random.default_rng(0)
 COLUMN = RNG.standard_normal(40).round(1)  # with ties
@@ -138,7 +138,7 @@ def test_rows_are_drawn_as_often_as_their_weights():
     n = 20000
     level = np.random.default_rng(1).random((len(WEIGHTS), n))
     known = np.isfinite(COLUMN)
-    rows = drawn_rows(csr_array(WEIGHTS), known, level)
+    rows = draw_rows(csr_array(WEIGHTS), known, level)
     assert (rows[2] == -1).all()
     for i in FULL:
         for row in range(len(COLUMN)):
@@ -179,7 +179,7 @@ def test_joined_ensembles_are_those_of_all_starts():
 def test_drawn_rows_follow_the_weights_and_leave_out_what_is_not_known():
     n, known = 20000, np.arange(40) % 4 > 0
     level = np.broadcast_to(np.random.default_rng(2).random(n), (6, n))
-    rows = drawn_rows(csr_array(WEIGHTS), known, level)
+    rows = draw_rows(csr_array(WEIGHTS), known, level)
     assert (rows[2] == -1).all()
     for i in FULL:
         share = WEIGHTS[i] * known / (WEIGHTS[i] * known).sum()
@@ -189,10 +189,10 @@ def test_drawn_rows_follow_the_weights_and_leave_out_what_is_not_known():
 
 def test_where_nothing_is_known_no_row_is_drawn():
     level = np.full((6, 3), 0.5)
-    assert (drawn_rows(csr_array(WEIGHTS), np.zeros(40, dtype=bool), level) == -1).all()
-    assert (drawn_rows(csr_array((6, 40)), np.ones(40, dtype=bool), level) == -1).all()
+    assert (draw_rows(csr_array(WEIGHTS), np.zeros(40, dtype=bool), level) == -1).all()
+    assert (draw_rows(csr_array((6, 40)), np.ones(40, dtype=bool), level) == -1).all()
 
 
 def test_normalised_rows_have_the_sum_one_or_none():
-    found = normalised(csr_array(WEIGHTS * np.arange(1, 7)[:, None]))
+    found = normalize_rows(csr_array(WEIGHTS * np.arange(1, 7)[:, None]))
     np.testing.assert_allclose(found.sum(axis=1), [1, 1, 0, 1, 1, 1])

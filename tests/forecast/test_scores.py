@@ -284,13 +284,13 @@ def test_climatology_has_the_record_s_own_distribution():
     y = RNG.standard_exponential(500) ** 2
     record = Record.of(values, [1000], Delays(1))
     known = References(record, np.zeros(1000, dtype=bool)).climatology()
-    told = Empirical((known,), np.zeros(500, dtype=int)).told(0, y)
+    told = Empirical((known,), np.zeros(500, dtype=int)).marginal(0, y)
     brute = np.abs(values - y).mean(axis=0) - np.abs(values - values.T).mean() / 2
     np.testing.assert_allclose(told.crps, brute)
     np.testing.assert_allclose(told.ends[0], np.quantile(values, [0.05, 0.25, 0.75, 0.95]))
     assert told.mean[0] == pytest.approx(values.mean())
     grid = np.linspace(-5, 60, 4001)
-    dense = Empirical((known,), np.zeros(4001, dtype=int)).told(0, grid).density
+    dense = Empirical((known,), np.zeros(4001, dtype=int)).marginal(0, grid).density
     assert abs(dense.sum() * (grid[1] - grid[0]) - 1) < 0.05
 
 

@@ -196,7 +196,8 @@ def test_the_page_leaves_out_scores_of_which_nothing_is_known(model, skill):
     nothing = model.skill(SERIES[400:410], leads=50, times=MONTHS[400:410])
     assert words.how_reliable(nothing) == words.is_anything_better(nothing) == ""
     assert words.how_reliable(skill) != ""
-    page = forecast_page.forecast_page(model, model.predict(leads=1), nothing, 9)
+    run = forecast_page.ForecastRun(model, model.predict(leads=1), nothing, 9)
+    page = forecast_page.forecast_page(run)
     assert "CRPS of x0" not in page
     assert "Errors and correlation" not in page
 
@@ -237,10 +238,9 @@ def test_a_series_without_spread_is_told_all_the_same():
 
 
 def test_the_page_draws_with_matplotlib_and_tells_without(model, skill):
-    forecast, rows = model.predict(leads=[1, 3]), SERIES[380:400]
+    run = forecast_page.ForecastRun(model, model.predict(leads=[1, 3]), skill, SERIES[380:400])
     drawn, again, plain = (
-        forecast_page.forecast_page(model, forecast, skill, rows, figures=figures)
-        for figures in (True, True, False)
+        forecast_page.forecast_page(run, figures=figures) for figures in (True, True, False)
     )
     assert drawn == again
     assert re.findall('alt="([^"]*)"', drawn) == [

@@ -32,7 +32,7 @@ from .terminal import WIDTH, times
 
 if TYPE_CHECKING:
     from ..forecaster import Forecaster
-    from ..results.forecasts import ForecastRun
+    from ..report.forecast_page import ForecastRun
 
 EXAMPLES = """\b
 Examples:
@@ -110,7 +110,7 @@ def forecast(
             "example, --from new.csv --starts 10."
         )
     with working(quiet, as_json) as work:
-        run = computed(work, series, continued, options)
+        run = compute(work, series, continued, options)
         note_missing_figures(work, options)
         with work.ledger.stage("figures", "page", "saving"):
             left_out = arguments_for(LEFT_OUT, options)
@@ -137,12 +137,13 @@ def default_folder(series: Path, continued: bool, options: Mapping[str, Any]) ->
     return Path(f"{name}-{options['lead'] or 'again'}")
 
 
-def computed(work: Work, series: Path, continued: bool, options: Mapping[str, Any]) -> ForecastRun:
+def compute(work: Work, series: Path, continued: bool, options: Mapping[str, Any]) -> ForecastRun:
     """Learn or load the model, forecast, and find the skill."""
-    from ..results.forecasts import ForecastRun, past_of
+    from ..report.forecast_page import ForecastRun
+    from ..results.forecasts import past_of
     from .series import read_series
 
-    model, notes = opened(work, series, options) if continued else learned(work, series, options)
+    model, notes = reopen(work, series, options) if continued else learn_from(work, series, options)
     start, test = (
         None if options[name] is None else read_series(work, options[name], options, notes)
         for name in ("start", "test")
@@ -173,7 +174,7 @@ def computed(work: Work, series: Path, continued: bool, options: Mapping[str, An
     )  # fmt: skip
 
 
-def learned(
+def learn_from(
     work: Work, file: Path, options: Mapping[str, Any]
 ) -> tuple[Forecaster, dict[str, Any]]:
     """Read a series and learn from it; the notes say how other files are read alike."""
@@ -201,7 +202,7 @@ def learned(
     return model, plain(notes)
 
 
-def opened(
+def reopen(
     work: Work, place: Path, options: Mapping[str, Any]
 ) -> tuple[Forecaster, dict[str, Any]]:
     """Load a model from before, and its notes; options about learning are refused."""
@@ -236,7 +237,6 @@ def describe(run: ForecastRun, folder: Path, seconds: Mapping[str, float]) -> It
     from ..errors import printable
     from ..forecast.words import forecast_cells
     from ..results.folder import PAGE
-    from ..results.forecasts import in_words
 
     names = ", ".join(run.model.names_[:COLUMNS]) + ", …" * (len(run.model.names_) > COLUMNS)
     rows = run.model.learned_.record.n_rows
@@ -244,7 +244,7 @@ def describe(run: ForecastRun, folder: Path, seconds: Mapping[str, float]) -> It
     source = f" ({where})" if where else ""
     yield click.style(printable(f"Forecast of {names} from {rows:,} rows{source}"), bold=True)
     yield ""
-    for sentence in in_words(run):
+    for sentence in run.in_words:
         yield from (f"  {line}" for line in textwrap.wrap(printable(sentence), WIDTH))
     heads, cells = forecast_cells(run.forecast[-1:], COLUMNS)
     shown = np.unique(np.linspace(0, len(cells) - 1, LEADS).round().astype(int))

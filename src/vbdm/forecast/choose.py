@@ -16,7 +16,7 @@ from ..base.threads import one_blas_thread
 from ..operator.operator import Operator
 from ..progress import report
 from .holdout import HoldOut, Judged, judge, judge_alone, mean_in_time, mean_known
-from .modes import EIGENFUNCTIONS, LEAST_MASS, SQUARED, Basis, Modes, moving, whitening
+from .modes import EIGENFUNCTIONS, LEAST_MASS, SQUARED, Basis, Modes, shift_matrix, whitening_matrix
 from .neighbours import Neighbours
 from .predictor import ByLead, Predictor
 from .record import Record, Rows
@@ -154,21 +154,21 @@ def known_outside(
     below = is_below(record.values[record.rows], levels)
     begun = modes.begin(held.points).values
     pairs = {lag: record.pairs(lag) for lag in lags}
-    whole = {lag: both_sums(basis, *own) for lag, own in pairs.items()}
+    whole = {lag: sums_over_pairs(basis, *own) for lag, own in pairs.items()}
     for block in held.blocks:
         inside: BoolArray = block.left_out[record.rows]
-        mix = whitening(basis[~inside])
+        mix = whitening_matrix(basis[~inside])
         moves = {}
         for lag, (early, late) in pairs.items():
             touched = inside[early] | inside[late]
-            left = whole[lag] - both_sums(basis, early[touched], late[touched])
+            left = whole[lag] - sums_over_pairs(basis, early[touched], late[touched])
             cross, gram = mix.T @ left @ mix
-            moves[lag] = moving(cross, gram, int((~touched).sum()))
+            moves[lag] = shift_matrix(cross, gram, int((~touched).sum()))
         outside = products(basis[~inside], below[~inside]) / max((~inside).sum(), 1)
         yield Unseen(block.starts, begun[block.starts] @ mix, mix.T @ outside, moves)
 
 
-def both_sums(basis: FloatArray, early: Rows, late: Rows) -> FloatArray:
+def sums_over_pairs(basis: FloatArray, early: Rows, late: Rows) -> FloatArray:
     """Return the sums over pairs of states of Q(late) Q(early)ᵀ and of Q(early) Q(early)ᵀ."""
     first = basis[early]
     return np.array([products(basis[late], first), products(first, first)])

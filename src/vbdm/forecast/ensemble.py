@@ -8,7 +8,7 @@ quantiles, density, and how well they agree with what then came.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -112,9 +112,12 @@ class Ensemble:
 
     def spread(self, factor: FloatArray | float) -> Ensemble:
         """Return the members moved away from their mean by a factor, (n,) or one for all."""
-        mean = self.mean[self.start]
-        by = np.broadcast_to(factor, (self.n_starts,))[self.start]
-        return Ensemble(self.pointer, mean + by * (self.values - mean), self.weights, self.rows)
+        return self.moved(self.mean, np.broadcast_to(factor, (self.n_starts,)))
+
+    def moved(self, mean: FloatArray, factor: FloatArray) -> Ensemble:
+        """Return the members with another mean, and distances from it times a factor, (n,) each."""
+        away = factor[self.start] * (self.values - self.mean[self.start])
+        return replace(self, values=mean[self.start] + away)
 
     def matched(self, mean: FloatArray, variance: FloatArray) -> Ensemble:
         """Return the members moved and spread so that they have these moments, (n,) each.
@@ -124,9 +127,7 @@ class Ensemble:
         """
         own = np.where(self.variance > 0, self.variance, 1.0)
         usable = variance > LEAST_SHARE * self.variance
-        factor = np.sqrt(np.where(usable, variance, self.variance) / own)[self.start]
-        moved = mean[self.start] + factor * (self.values - self.mean[self.start])
-        return Ensemble(self.pointer, moved, self.weights, self.rows)
+        return self.moved(mean, np.sqrt(np.where(usable, variance, self.variance) / own))
 
     @classmethod
     def joined(cls, parts: Sequence[Ensemble]) -> Ensemble:
@@ -205,7 +206,7 @@ class Ensemble:
         found = np.full((self.n_starts, places.shape[1]), np.nan)
         for i in np.flatnonzero(~self.empty):
             own = slice(self.pointer[i], self.pointer[i + 1])
-            found[i] = smoothed(self.values[own], self.weights[own], width[i], places[i])
+            found[i] = sum_of_gaussians(self.values[own], self.weights[own], width[i], places[i])
         return found
 
 
@@ -219,7 +220,7 @@ def probabilities(p: Any) -> FloatArray:
     return levels
 
 
-def smoothed(
+def sum_of_gaussians(
     members: FloatArray, weights: FloatArray, width: float, places: FloatArray
 ) -> FloatArray:
     """Return the sum of Gaussians of one width around members, at places, (P,)."""

@@ -21,7 +21,7 @@ from ..base.checks import answer_of, as_floats, shown
 from ..errors import FilterWarning, InputError, warn_user
 from ..progress import report
 from .ensemble import Ensemble, probabilities
-from .predictor import Predictor, normalised
+from .predictor import Predictor, normalize_rows
 from .record import column_of
 
 #: Weights below this share of the mean one are not kept.
@@ -116,7 +116,7 @@ def run_filter(
         told, again = 0.0, False
         if not missing[t]:
             likely = log_likelihood(seen, values + season[t])
-            weights, told, again = updated(weights, likely, fewest_effective)
+            weights, told, again = apply_bayes(weights, likely, fewest_effective)
         steps.append((told, 1 / (weights**2).sum(), again, lost))
         kept.append(csr_array(np.where(weights > NEGLIGIBLE / n, weights, 0.0)[None]))
         report("filter", t + 1, len(observations))
@@ -134,7 +134,7 @@ def run_filter(
             "(`clipped`). Another number of modes, or predictor='neighbours', may help.",
             FilterWarning,
         )
-    rows = normalised(csr_array(vstack(kept, format="csr")))
+    rows = normalize_rows(csr_array(vstack(kept, format="csr")))
     # Squares of values far from 0 would leave nothing of a small variance.
     centre = values.mean(axis=0)
     mean = rows @ (values - centre)
@@ -147,7 +147,7 @@ def run_filter(
     )  # fmt: skip
 
 
-def updated(
+def apply_bayes(
     weights: FloatArray, log_likely: FloatArray, fewest_effective: float
 ) -> tuple[FloatArray, float, bool]:
     """Return the weights after an observation, its evidence, and whether the filter began anew."""

@@ -309,7 +309,7 @@ def doubtful_leads(learned: Learned, leads: list[int], quiet: bool) -> BoolArray
     return np.asarray(beaten | untried)
 
 
-def observed(
+def apply_observable(
     observable: Any, record: Record, names: tuple[str, ...]
 ) -> tuple[FloatArray | None, tuple[str, ...]]:
     """Return a user's function of the rows of the record, (N, k), and names of its columns.

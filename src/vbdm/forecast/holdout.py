@@ -81,20 +81,15 @@ class HoldOut:
             left_out = np.zeros(n, dtype=np.bool_)
             left_out[max(edges[b] - margin, 0) : edges[b + 1] + margin] = True
             starts = np.flatnonzero(block_of == b)
-            blocks.append(
-                Block(starts, left_out, Climatology.of(record.values[~left_out]), record.values)
-            )
+            outside = Climatology.of(record.values[~left_out])
+            blocks.append(Block(starts, left_out, outside, record.values))
         return cls(record, chosen, tuple(blocks))
 
     def thinned(self, n_starts: int) -> HoldOut:
         """Return the same blocks with fewer starts, evenly chosen; the numbers of starts change."""
         kept = np.unique(np.linspace(0, len(self.states) - 1, n_starts).astype(np.intp))
-        blocks = []
-        for block in self.blocks:
-            starts = np.flatnonzero(np.isin(kept, block.starts))
-            if len(starts):
-                blocks.append(replace(block, starts=starts))
-        return HoldOut(self.record, self.states[kept], tuple(blocks))
+        own = (replace(b, starts=np.flatnonzero(np.isin(kept, b.starts))) for b in self.blocks)
+        return HoldOut(self.record, self.states[kept], tuple(b for b in own if len(b.starts)))
 
     @property
     def rows(self) -> Rows:

@@ -89,7 +89,7 @@ def learn(values: FloatArray, lengths: Sequence[int], asked: Asked, estimate: Es
     best = trials.get("modes") or trials["neighbours"]
     if len(trials) == 2 and trials["neighbours"].worth_more(best, told):
         best = trials["neighbours"]
-    return Decided(calibrated(best), best, trials, scores)
+    return Decided(calibrate(best), best, trials, scores)
 
 
 def n_pairs(record: Record) -> int:
@@ -165,7 +165,7 @@ def best_of_both(
     return min(trials, key=lambda one: one.score)
 
 
-def calibrated(chosen: Trial) -> Learned:
+def calibrate(chosen: Trial) -> Learned:
     """Return the predictor with the spread that makes its intervals right."""
     held, predictor, leads = chosen.held, chosen.predictor, chosen.leads
     factors = []

@@ -26,7 +26,7 @@ from ..errors import VbdmWarning
 from ..extension.rows import kernel_rows
 from ..operator.operator import Operator
 from .ensemble import Ensemble
-from .predictor import Begun, normalised
+from .predictor import Begun, normalize_rows
 from .record import Record, Rows
 
 #: Least mean square that a function has over the rows that count.
@@ -99,7 +99,7 @@ class Modes:
         """The matrix that makes the basis orthonormal over the states that count, (m, m)."""
         if self.left_out is None:
             return np.eye(self.n_modes)
-        return whitening(self.basis[self.counted])
+        return whitening_matrix(self.basis[self.counted])
 
     @cached_property
     def own_basis(self) -> FloatArray:
@@ -113,7 +113,7 @@ class Modes:
         first, second = first[use], second[use]
         before, after = self.own_basis[first], self.own_basis[second]
         with one_blas_thread():
-            return moving(after.T @ before, before.T @ before, len(first))
+            return shift_matrix(after.T @ before, before.T @ before, len(first))
 
     @cached_property
     def one_step(self) -> FloatArray:
@@ -149,7 +149,7 @@ class Modes:
         found = csr_array(np.maximum(densities, 0.0))
         rows = self.record.rows[states[found.indices]]
         shape = (len(coefficients), self.record.n_rows)
-        return normalised(csr_array((found.data, rows, found.indptr), shape=shape))
+        return normalize_rows(csr_array((found.data, rows, found.indptr), shape=shape))
 
     def members(self, begun: Begun, lead: int, values: FloatArray) -> list[Ensemble]:
         """Return forecasts of functions on the rows, (N, k), `lead` steps later.
@@ -195,7 +195,7 @@ class Modes:
         return replace(self, left_out=rows, most_members=MEMBERS_TRIED)
 
 
-def whitening(basis: FloatArray) -> FloatArray:
+def whitening_matrix(basis: FloatArray) -> FloatArray:
     """Return the upper triangular W with which basis @ W is orthonormal over its rows."""
     with one_blas_thread():
         gram = basis.T @ basis / len(basis)
@@ -204,7 +204,7 @@ def whitening(basis: FloatArray) -> FloatArray:
     return np.asarray(solve_triangular(cholesky(gram), np.eye(len(gram))))
 
 
-def moving(products: FloatArray, gram: FloatArray, n: int) -> FloatArray:
+def shift_matrix(products: FloatArray, gram: FloatArray, n: int) -> FloatArray:
     """Return the matrix that moves coefficients, from sums over n pairs of states.
 
     Parameters
@@ -218,10 +218,10 @@ def moving(products: FloatArray, gram: FloatArray, n: int) -> FloatArray:
     """
     size, axes = np.linalg.eigh(gram / max(n, 1))
     inverse = axes / np.where(size > LEAST_GRAM, size, 1.0) @ axes.T
-    return bounded(products / max(n, 1) @ inverse)
+    return bound_powers(products / max(n, 1) @ inverse)
 
 
-def bounded(matrix: FloatArray) -> FloatArray:
+def bound_powers(matrix: FloatArray) -> FloatArray:
     """Return a matrix whose powers do not grow, and under which a density keeps its mass.
 
     The first function is 1, so its coefficient is the mass, which nothing changes. The others may
@@ -274,7 +274,7 @@ class Basis:
         if n_learned > EIGENFUNCTIONS:
             parts.append(bumps(operator, n_learned - EIGENFUNCTIONS))
         learned = np.hstack(parts)
-        mix = orthonormalising(np.hstack([known, learned]))
+        mix = orthonormal_matrix(np.hstack([known, learned]))
         values = np.hstack([known, learned]) @ mix
         return cls(operator, frozen(learned), frozen(mix), frozen(values), n_functions)
 
@@ -316,7 +316,7 @@ def bumps(operator: Operator, n: int) -> FloatArray:
     return operator.graph.order.to_caller(functions)
 
 
-def orthonormalising(functions: FloatArray) -> FloatArray:
+def orthonormal_matrix(functions: FloatArray) -> FloatArray:
     """Return the matrix, (k, m), with which functions become orthonormal, one after the other.
 
     It is upper triangular but for the rows of functions that depend on those before them, which
@@ -325,7 +325,7 @@ def orthonormalising(functions: FloatArray) -> FloatArray:
     Examples
     --------
     >>> F = np.array([[1.0, 1.0, 2.0], [1.0, -1.0, 2.0]])
-    >>> Q = F @ orthonormalising(F)
+    >>> Q = F @ orthonormal_matrix(F)
     >>> (Q.T @ Q / 2).round(12).tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     """

@@ -20,7 +20,7 @@ from ..base.arrays import BoolArray, FloatArray
 from ..extension.rows import kernel_rows
 from ..operator.operator import Operator
 from .ensemble import Ensemble
-from .predictor import Begun, ByLead, normalised
+from .predictor import Begun, ByLead, normalize_rows
 from .record import Record, Rows
 
 #: Rows that stand for climatology in forecasts that have a share of it.
@@ -60,7 +60,7 @@ class Neighbours:
     def weights(self, begun: Begun, lead: int) -> Any:
         """Return the weights of the rows `lead` steps after the states near the starts, (n, N)."""
         own = self.sharpened(begun, lead, float(np.exp(self.sharpness.at(lead))))
-        return mixed(own, float(self.share.at(lead)), self.climate)
+        return mix_climatology(own, float(self.share.at(lead)), self.climate)
 
     @cached_property
     def climate(self) -> Rows:
@@ -80,7 +80,7 @@ class Neighbours:
         with np.errstate(under="ignore"):
             data = kernel.data[kept] ** power
         shape = (kernel.shape[0], self.record.n_rows)
-        return normalised(csr_array((data, ahead[kept], pointer), shape=shape))
+        return normalize_rows(csr_array((data, ahead[kept], pointer), shape=shape))
 
     def members(self, begun: Begun, lead: int, values: FloatArray) -> list[Ensemble]:
         """Return forecasts of functions on the rows, (N, k), `lead` steps later."""
@@ -106,14 +106,14 @@ class Neighbours:
         """How each state is shared out among those near it, as CSR (S, S)."""
         near = self.begin(self.record.states).values
         parts = near.data**SHARED, near.indices, near.indptr
-        return normalised(csr_array(parts, shape=near.shape))
+        return normalize_rows(csr_array(parts, shape=near.shape))
 
     def without(self, rows: BoolArray) -> Neighbours:
         """Return the predictor that has not seen some rows."""
         return replace(self, left_out=rows)
 
 
-def mixed(weights: Any, share: float, climate: Rows) -> Any:
+def mix_climatology(weights: Any, share: float, climate: Rows) -> Any:
     """Return weights with a share of climatology; starts without any have climatology alone."""
     own = np.asarray(weights.sum(axis=1)).ravel()
     part = np.where(own > 0, share, 1.0)

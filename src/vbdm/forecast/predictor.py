@@ -67,36 +67,26 @@ class Predictor(Protocol):
         """Return the predictor that has not seen some rows, (N,)."""
 
 
-def normalised(weights: Any) -> Any:
+def normalize_rows(weights: Any) -> Any:
     """Return a CSR matrix with rows divided by their sums; empty rows stay so."""
     sums = np.asarray(weights.sum(axis=1)).ravel()
     data = weights.data / np.repeat(np.where(sums > 0, sums, 1.0), np.diff(weights.indptr))
     return csr_array((data, weights.indices, weights.indptr), shape=weights.shape)
 
 
-def drawn_rows(weights: Any, known: BoolArray, level: FloatArray) -> Rows:
+def draw_rows(weights: Any, known: BoolArray, level: FloatArray) -> Rows:
     """Return rows of the record, drawn by weights, CSR (n, N), at levels from 0 to 1, (n, k).
 
     Rows that are not `known`, (N,), are never drawn; -1 if there is no other. Rows are in order, so
     the same level picks the same past at the next lead, as far as weights stay the same.
     """
-    n = len(level)
-    ordered = csr_array(weights)
-    ordered.sort_indices()
-    use = known[ordered.indices] & (ordered.data > 0)
-    start = np.repeat(np.arange(n), np.diff(ordered.indptr))[use]
-    index, data = ordered.indices[use], ordered.data[use]
-    sums = np.bincount(start, data, minlength=n)
-    ends = np.cumsum(np.bincount(start, minlength=n))
-    if not len(index):
+    rows = Ensemble.of(weights, np.where(known, np.arange(len(known)), np.nan))
+    if not len(rows.rows):
         return np.full(level.shape, -1)
-    below = np.cumsum(data)
-    before = np.concatenate([[0.0], below])[ends - np.bincount(start, minlength=n)]
-    share = start + (below - before[start]) / sums[start]
-    place = np.searchsorted(share, np.arange(n)[:, None] + level)
-    first = (ends - np.bincount(start, minlength=n))[:, None]
-    place = np.clip(place, np.minimum(first, len(index) - 1), np.maximum(ends[:, None] - 1, 0))
-    return np.where(sums[:, None] > 0, index[place], -1)
+    first = np.minimum(rows.pointer[:-1, None], len(rows.rows) - 1)
+    last = np.maximum(rows.pointer[1:, None] - 1, 0)
+    place = np.searchsorted(rows.start + rows.below, np.arange(rows.n_starts)[:, None] + level)
+    return np.where(rows.empty[:, None], -1, rows.rows[np.clip(place, first, last)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +160,7 @@ class Learned:
         """Return members at levels, (starts, n), of the sums of weights, (starts, n, columns)."""
         weights = self.predictor.weights(begun, lead)
         own = self.record.values if values is None else values
-        rows = drawn_rows(weights, np.asarray(np.isfinite(own).all(axis=1)), level)
+        rows = draw_rows(weights, np.asarray(np.isfinite(own).all(axis=1)), level)
         drawn = np.where((rows >= 0)[..., None], own[rows], np.nan)
         for j, forecast in enumerate(self.members(begun, lead, values)):
             # Moved and spread as the members of the forecast were.

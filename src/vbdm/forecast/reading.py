@@ -13,7 +13,7 @@ from ..base.arrays import FloatArray
 from ..base.checks import as_floats, shown
 from ..errors import InputError
 from ..prepare.series import check_lengths
-from .times import Cycle, Steps, TimeAxis, axis_of
+from .times import Cycle, Steps, TimeAxis, axis_of, inner_gaps
 
 #: Most rows that are filled in where times are missing, as a multiple of the rows given.
 MOST_FILLED = 10
@@ -210,42 +210,39 @@ def on_axis(given: Given) -> tuple[Given, TimeAxis, Steps]:
     if given.times is None:
         return given, TimeAxis(), np.concatenate([np.arange(n) for n in given.lengths])
     axis, steps = axis_of(given.times, given.starts)
-    whole, steps = filled(given, steps)
+    whole, steps = fill_gaps(given, steps)
     return whole, axis, steps
 
 
-def filled(given: Given, steps: Steps) -> tuple[Given, Steps]:
+def fill_gaps(given: Given, steps: Steps) -> tuple[Given, Steps]:
     """Return series with rows of NaN for steps that are missing, and the steps of all rows."""
-    values, lengths, found, rows = [], [], [], []
-    for start, length in zip(given.starts, given.lengths, strict=True):
-        own = steps[start : start + length]
-        size = int(own[-1] - own[0]) + 1
-        if (np.diff(own) < 1).any() or size > MOST_FILLED * length + 1000:
-            raise InputError(
-                f"`times` must ascend, a constant step apart; received {length:,} rows from step "
-                f"{own[0]:,} to {own[-1]:,}. Sort the rows; cut at long gaps into several series."
-            )
-        table = np.full((size, given.values.shape[1]), np.nan)
-        table[own - own[0]] = given.values[start : start + length]
-        origin = np.full(size, -1, dtype=np.intp)
-        origin[own - own[0]] = np.arange(start, start + length)
-        values.append(table)
-        rows.append(origin)
-        lengths.append(size)
-        found.append(np.arange(own[0], own[-1] + 1))
-    joined = np.concatenate(found)
-    table, origin = np.concatenate(values), np.concatenate(rows)
-    return Given(table, tuple(lengths), None, given.names, origin), joined
+    starts, n = given.starts, np.array(given.lengths)
+    first, last = steps[starts], steps[starts + n - 1]
+    size = last - first + 1
+    far = (inner_gaps(steps, starts).min(initial=1) < 1) | (size > MOST_FILLED * n + 1000).any()
+    if far:
+        raise InputError(
+            f"`times` must ascend, a constant step apart; received {len(steps):,} rows from step "
+            f"{steps.min():,} to {steps.max():,}. Sort the rows; cut at long gaps into several "
+            "series."
+        )
+    place = steps + np.repeat(np.cumsum(size) - size - first, n)
+    table = np.full((int(size.sum()), given.values.shape[1]), np.nan)
+    table[place] = given.values
+    origin = np.full(len(table), -1, dtype=np.intp)
+    origin[place] = np.arange(len(steps))
+    whole = np.concatenate([np.arange(a, b + 1) for a, b in zip(first, last, strict=True)])
+    return Given(table, tuple(size.tolist()), None, given.names, origin), whole
 
 
-def placed(given: Given, axis: TimeAxis, cycle: Cycle) -> tuple[Given, Steps, TimeAxis]:
+def match_axis(given: Given, axis: TimeAxis, cycle: Cycle) -> tuple[Given, Steps, TimeAxis]:
     """Return a new series with a row for each step, their numbers, and how these are counted.
 
     `axis` and `cycle` are those of the model. Without a cycle, times are of no use to a model whose
     rows are counted; without times, rows are counted.
     """
     if given.times is not None and (axis.kind != "rows" or cycle.period):
-        return *filled(given, axis.steps(given.times)), axis
+        return *fill_gaps(given, axis.steps(given.times)), axis
     if cycle.period:
         raise InputError(
             f"Times of the rows are needed, where a cycle of {cycle.period:g} steps was taken off; "

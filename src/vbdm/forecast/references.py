@@ -23,7 +23,7 @@ NAMES = ("climatology", "persistence", "linear")
 MOST_COLUMNS = 0.2
 
 
-class Told(NamedTuple):
+class Marginal(NamedTuple):
     """Distributions in the numbers that measures need: one entry for each start."""
 
     mean: FloatArray
@@ -35,7 +35,7 @@ class Told(NamedTuple):
 class Reference(Protocol):
     """Distributions of n starts, in the numbers that measures need."""
 
-    def told(self, j: int, y: FloatArray) -> Told:
+    def marginal(self, j: int, y: FloatArray) -> Marginal:
         """Return what it says of column j, beside what came, y (n,)."""
 
 
@@ -46,7 +46,7 @@ class Normal:
     mean: FloatArray
     deviation: FloatArray
 
-    def told(self, j: int, y: FloatArray) -> Told:
+    def marginal(self, j: int, y: FloatArray) -> Marginal:
         """Return what it says of column j, beside what came."""
         mean, deviation = self.mean[:, j], self.deviation[:, j]
         sigma = np.where(deviation > 0, deviation, 1e-12)
@@ -55,7 +55,7 @@ class Normal:
         with np.errstate(under="ignore"):
             density = np.exp(-0.5 * z * z) / (sigma * np.sqrt(2 * np.pi))
         crps = np.where(deviation > 0, gaussian_crps(mean, sigma, y), np.abs(y - mean))
-        return Told(mean, crps, ends, density)
+        return Marginal(mean, crps, ends, density)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,9 +66,9 @@ class Empirical:
     #: Which of them is that of each start, (n,).
     which: Rows
 
-    def told(self, j: int, y: FloatArray) -> Told:
+    def marginal(self, j: int, y: FloatArray) -> Marginal:
         """Return what it says of column j, beside what came."""
-        found = Told(*(np.empty((len(y), *shape)) for shape in ((), (), ENDS.shape, ())))
+        found = Marginal(*(np.empty((len(y), *shape)) for shape in ((), (), ENDS.shape, ())))
         for number, own in enumerate(self.known):
             use = self.which == number
             values = own.values[j]

@@ -16,7 +16,7 @@ from .holdout import HoldOut, mean_known
 from .learn import Decided
 from .predictor import Learned
 from .record import Record
-from .references import ENDS, MEASURES, NAMES, Empirical, Normal, Reference, References, Told
+from .references import ENDS, MEASURES, NAMES, Empirical, Marginal, Normal, Reference, References
 
 #: Who is compared: the forecast and the references.
 METHODS = ("forecast", *NAMES)
@@ -168,7 +168,7 @@ class Case:
 
 def skill_of(cases: Sequence[Case], names: tuple[str, ...]) -> Skill:
     """Return the scores of forecasts at some leads."""
-    tables = np.stack([compared(case) for case in cases], axis=2)
+    tables = np.stack([measure_all(case) for case in cases], axis=2)
     return Skill(
         leads=np.array([case.lead for case in cases], dtype=np.intp), names=names,
         n_cases=np.array([int(np.isfinite(case.truths).any(axis=1).sum()) for case in cases]),
@@ -177,21 +177,21 @@ def skill_of(cases: Sequence[Case], names: tuple[str, ...]) -> Skill:
     )  # fmt: skip
 
 
-def compared(case: Case) -> FloatArray:
+def measure_all(case: Case) -> FloatArray:
     """Return all measures of all methods at one lead, (measures, methods, columns)."""
     found = np.empty((len(MEASURES), len(METHODS), case.truths.shape[1]))
     for j, y in enumerate(case.truths.T):
         members = case.members[j]
         density = members.density(y[:, None])[:, 0]
-        own = Told(members.mean, members.crps(y), members.quantile(ENDS), density)
-        told = [own, *(case.references[name].told(j, y) for name in NAMES)]
-        found[:, :, j] = np.transpose([measured(one, y) for one in told])
+        own = Marginal(members.mean, members.crps(y), members.quantile(ENDS), density)
+        told = [own, *(case.references[name].marginal(j, y) for name in NAMES)]
+        found[:, :, j] = np.transpose([measures_of(one, y) for one in told])
     # Climatology does not change; on what is held out it does a little, from block to block.
     found[MEASURES.index("acc"), METHODS.index("climatology")] = np.nan
     return found
 
 
-def measured(told: Told, y: FloatArray) -> tuple[float, ...]:
+def measures_of(told: Marginal, y: FloatArray) -> tuple[float, ...]:
     """Return all measures of one method, lead and column."""
     use = np.isfinite(y) & np.isfinite(told.mean)
     if not use.any():

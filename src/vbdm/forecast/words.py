@@ -53,7 +53,7 @@ def skill_in_words(skill: Skill) -> str:
         ]
         form = format_of(np.array(tables), own[0][0])
         for (_, whose), table in zip(own, tables, strict=True):
-            columns[title, HEADS.get(whose, whose)] = [written(value, form) for value in table]
+            columns[title, HEADS.get(whose, whose)] = [number_text(value, form) for value in table]
     table = pd.DataFrame(columns, index=[str(lead) for lead in skill.leads])
     table.columns.names = ["", "lead"]
     low, high = int(skill.n_cases.min()), int(skill.n_cases.max())
@@ -91,7 +91,7 @@ def weights_of_leads(skill: Skill) -> FloatArray:
     return np.asarray(known / max(known.sum(), 1.0))
 
 
-def written(value: float, form: str) -> str:
+def number_text(value: float, form: str) -> str:
     """Return a number as text; -0.00 is 0.00."""
     return f"{value:z{form}}" if np.isfinite(value) else UNKNOWN
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from io import BytesIO
 from typing import Any
 
@@ -33,49 +34,50 @@ WORKS = (
 NAMES = ("forecast", "climatology", "persistence", "linear model")
 
 
-def forecast_page(
-    model: Forecaster,
-    forecast: Forecast,
-    skill: Skill,
-    past: int | FloatArray,
-    *,
-    title: str = "",
-    where: str = words.HELD_OUT,
-    n_starts: int = 1,
-    source: Mapping[str, Any] | None = None,
-    warnings: Sequence[str] = (),
-    seconds: Mapping[str, float] | None = None,
-    figures: bool = True,
-) -> str:
-    """Return the page as HTML text.
+@dataclass(frozen=True, eq=False)
+class ForecastRun:
+    """Everything that the folder of a forecast holds."""
 
-    Parameters
-    ----------
-    model : Forecaster
-        The fitted model.
-    forecast : Forecast
-        What it forecasts, from the last start alone.
-    skill : Skill
-        How good forecasts are.
-    past : int or (P, n) array
-        What came before the last start: how many rows of the record, or their values.
-    title : str
-        Heading of the page.
-    where : str
-        What forecasts were compared with, in words.
-    n_starts : int
-        From how many starts there are forecasts in the files.
-    source : mapping, optional
-        Where the series came from: name, format, size, sha256 …
-    warnings : sequence of str
-        Messages of the warnings that were given on the way.
-    seconds : mapping, optional
-        Seconds that each stage of the work took, by name.
-    figures : bool
-        Whether to draw pictures; this needs matplotlib.
-    """
+    model: Forecaster
+    forecast: Forecast
+    #: How good its forecasts are.
+    skill: Skill
+    #: What came before the last start: how many rows of the record are drawn, or their values.
+    past: int | FloatArray
+    #: Where the training series came from.
+    source: Mapping[str, Any] = field(default_factory=dict)
+    #: The file whose rows are starts; empty for the end of the training series.
+    start: str = ""
+    #: The file on which the skill was found; empty for what was held out.
+    tested_on: str = ""
+    #: How files are read, to read others alike.
+    notes: Mapping[str, Any] = field(default_factory=dict)
+    #: Messages of the warnings that were given on the way.
+    warnings: Sequence[str] = ()
+    #: Seconds by stage of the work.
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def where(self) -> str:
+        """What forecasts were compared with, in words."""
+        return self.tested_on or words.HELD_OUT
+
+    @property
+    def in_words(self) -> list[str]:
+        """What was found, in sentences."""
+        told = [
+            words.who_predicts(self.model), words.what_a_state_is(self.model),
+            words.which_season(self.model), words.is_climatology_beaten(self.skill, self.where),
+            words.is_anything_better(self.skill), words.how_reliable(self.skill),
+        ]  # fmt: skip
+        return [own for own in told if own]
+
+
+def forecast_page(run: ForecastRun, title: str = "", figures: bool = True) -> str:
+    """Return the page of the forecast from the last start as HTML text; pictures by matplotlib."""
+    model, skill, forecast = run.model, run.skill, run.forecast[-1:]
     style = resource("page.css") + resource("forecast.css")
-    known, beaten = dict(source or {}), text(words.is_climatology_beaten(skill, where))
+    beaten = text(words.is_climatology_beaten(skill, run.where))
     judged = words.judged_leads(skill)
     scores, reliability = skill_pictures(skill) if figures and judged else ("", "")
     heads, cells = words.forecast_cells(forecast, DRAWN)
@@ -87,9 +89,9 @@ def forecast_page(
         "style": style,
         "found": beaten,
         "sentence": text(words.who_predicts(model)),
-        "facts": facts(model, known),
-        "start": text(start_in_words(forecast, n_starts)),
-        "fans": fans(forecast, past) if figures else "",
+        "facts": facts(model, run.source),
+        "start": text(start_in_words(forecast, len(run.forecast))),
+        "fans": fans(forecast, run.past) if figures else "",
         "doubt": text(doubt(forecast)),
         "forecasts": table(heads, [[row_head(own[0]), *map(cell, own[1:])] for own in cells]),
         "more": text(f"{more}All numbers, with more quantiles: forecast.csv."),
@@ -97,15 +99,15 @@ def forecast_page(
         "better": text(words.is_anything_better(skill)),
         "scores": scores,
         "tables": skill_tables(skill, judged),
-        "caution": text(words.CAUTION if where == words.HELD_OUT else ""),
+        "caution": text("" if run.tested_on else words.CAUTION),
         "reliable": text(words.how_reliable(skill)),
         "reliability": reliability,
         "who": text(words.who_predicts(model)),
         "state": text(words.what_a_state_is(model)),
         "season": text(words.which_season(model)),
-        "warnings": warnings_part(warnings),
+        "warnings": warnings_part(run.warnings),
         "references": "".join(f"<li>{text(work)}</li>" for work in WORKS),
-        "settings": grouped({"Parameters": model.get_params(), "File": known}, seconds),
+        "settings": grouped({"Parameters": model.get_params(), "File": run.source}, run.seconds),
     }
     return filled(resource("head.html") + resource("forecast.html"), fields)
 

@@ -13,8 +13,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,11 +25,10 @@ from ..base.files import PathLike, plain
 from ..base.versions import __version__
 from ..forecast import words
 from ..forecast.forecast import Forecast
-from ..forecast.skill import Skill
 from ..forecaster import Forecaster
 from ..io.saved.forecasts import save_forecaster
 from ..progress import report
-from ..report.forecast_page import forecast_page
+from ..report.forecast_page import ForecastRun, forecast_page
 from .figures import can_draw, save_picture
 from .folder import FORECAST, FORECAST_FORMAT, MODEL, PAGE, check_folder, replacing_folder
 from .writing import files_in
@@ -41,52 +39,19 @@ FEWEST_BEFORE = 48
 TABLE, SKILL, FAN, CURVES = "forecast.csv", "skill.csv", "fan.png", "skill.png"
 
 
-@dataclass(frozen=True, eq=False)
-class ForecastRun:
-    """Everything that the folder of a forecast holds."""
-
-    model: Forecaster
-    forecast: Forecast
-    #: How good its forecasts are.
-    skill: Skill
-    #: What came before the last start: how many rows of the record are drawn, or their values.
-    past: int | FloatArray
-    #: Where the training series came from.
-    source: Mapping[str, Any] = field(default_factory=dict)
-    #: The file whose rows are starts; empty for the end of the training series.
-    start: str = ""
-    #: The file on which the skill was found; empty for what was held out.
-    tested_on: str = ""
-    #: How files are read, to read others alike.
-    notes: Mapping[str, Any] = field(default_factory=dict)
-    #: Messages of the warnings that were given on the way.
-    warnings: Sequence[str] = ()
-    #: Seconds by stage of the work.
-    seconds: Mapping[str, float] = field(default_factory=dict)
-
-    @property
-    def where(self) -> str:
-        """What forecasts were compared with, in words."""
-        return self.tested_on or words.HELD_OUT
-
-
 def write_forecast(
     folder: PathLike, run: ForecastRun, *, force: bool = False, figures: bool = True,
     page: bool = True, title: str = "",
 ) -> dict[str, Any]:  # fmt: skip
     """Write a forecast into one folder, which appears when it is complete; return its summary."""
-    target, newest = check_folder(folder, force), run.forecast[-1:]
+    target = check_folder(folder, force)
     figures = figures and can_draw()
     with replacing_folder(target, force) as partial_folder:
         if figures:
             draw(run, partial_folder)
         if page:
             report("page", 0, 1)
-            own = forecast_page(
-                run.model, newest, run.skill, run.past, title=title, where=run.where,
-                n_starts=len(run.forecast), source=run.source, warnings=run.warnings,
-                seconds=run.seconds, figures=figures,
-            )  # fmt: skip
+            own = forecast_page(run, title, figures)
             (partial_folder / PAGE).write_text(own, "utf-8")
         report("saving", 0, 1)
         run.forecast.to_dataframe().to_csv(partial_folder / TABLE, index=False, lineterminator="\n")
@@ -150,18 +115,8 @@ def summarise(run: ForecastRun, files: Sequence[str]) -> dict[str, Any]:
         "forecast": rows.to_dict("records"),
         "skill": {"on": run.where, "leads": run.skill.leads, "crpss": run.skill.crpss,
                   "not_beaten": run.skill.not_beaten},
-        "words": in_words(run),
+        "words": run.in_words,
         "warnings": list(run.warnings), "seconds": dict(run.seconds),
         "files": sorted([*files, FORECAST]),
     })  # fmt: skip
     return found
-
-
-def in_words(run: ForecastRun) -> list[str]:
-    """Return what was found, in sentences."""
-    told = [
-        words.who_predicts(run.model), words.what_a_state_is(run.model),
-        words.which_season(run.model), words.is_climatology_beaten(run.skill, run.where),
-        words.is_anything_better(run.skill), words.how_reliable(run.skill),
-    ]  # fmt: skip
-    return [own for own in told if own]
