@@ -11,6 +11,7 @@ from vbdm import datasets as ds
 from vbdm.calculus import calculus, surroundings
 from vbdm.calculus.calculus import leading
 from vbdm.errors import InputError
+from vbdm.operator.operator import with_epsilon
 from vbdm.operator.sums import pairs_of
 from vbdm.placement import Dask, Disk
 
@@ -157,7 +158,7 @@ def test_copies_share_a_gradient():
 def test_points_without_neighbours_have_no_derivatives():
     """With so narrow a kernel half of the points are alone, and others have one neighbour."""
     X = ds.ou(800, dim=2, random_state=0).points
-    op = vbdm.estimate_operator(X, "generator").at_epsilon(1e-5)
+    op = with_epsilon(vbdm.estimate_operator(X, "generator"), 1e-5)
     alone = pairs_of(op) == 0
     assert 100 < alone.sum() < 700
     for found in (op.calculus.carre_du_champ(X), op.calculus.tangents.reshape(800, -1)):

@@ -1,7 +1,18 @@
 r"""One system of equations on the network: (κ - L) u = f, with u given on some sets.
 
 In weak form it is :math:`(D - K + κM) u = M f` at the free points, symmetric and positive.
-At points of the sets the values are known, and pull at their neighbours (`edges`).
+At points of the sets the values are known, and pull at their neighbours.
+
+A walk on the points jumps, and is caught only at points of a set, so it would see the set's edge
+about half a jump too far inside. The **soft edge** mends this: at a point j of the set, a free
+neighbour i sees the value that continues u through the edge, :math:`u_j = v - (u_i - v) s_j/s_i`.
+Here s is the resistance between a point and the edge, the distance over :math:`\sqrt{π}`, because a
+steady stream has slopes ∝ 1/π (π, the invariant density, falls by a half across some kernels). This
+adds :math:`Σ_j K_{ij} s_j/s_i` to the diagonal at i, and v times as much to the right-hand side:
+the matrix stays symmetric, its solutions within the bounds of their data. Distances come from the
+user, or from the share of its neighbours that a point has across the edge, which is
+:math:`½\,\mathrm{erfc}(s/h)` for a kernel of width h, if neighbours are weighted such that the
+density's slope does not count.
 """
 
 from __future__ import annotations
@@ -11,17 +22,48 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from scipy.special import erfinv
 
 from ..base.arrays import BoolArray, FloatArray
 from ..base.threads import one_blas_thread
+from ..base.wording import counted
 from ..errors import SmallSetWarning, UnreachedWarning, warn_user
-from .edges import Edge, Held, edges_of
 from .network import Network
 from .sets import Region
 from .solver import TOLERANCE, Multigrid, Solution, conjugate_gradients
 
+#: Distances to an edge are at least this share of the kernel's width, and at most so many widths:
+#: from the share of neighbours across the edge they cannot be told beyond.
+NEAREST, FARTHEST = 0.1, 2.5
 #: Dimension from which on a single point is not found by a walk.
 POINTS_ARE_LOST = 1.5
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """A set of points, (M,) in the order inside, at which the solution is known."""
+
+    mask: BoolArray
+    #: The values of m solutions there: the same at all points of the set, (m,), or (M, m).
+    values: FloatArray
+    #: Distance of all points to the edge of the set, (M,); None: estimated from the mask.
+    distance: FloatArray | None = None
+
+    def on_points(self) -> FloatArray:
+        """Return the values on all points, (M, m); 0 outside the set."""
+        return np.where(self.mask[:, None], self.values, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Edge:
+    """How strongly the points of a set pull at others, in the order inside."""
+
+    #: q_i = Σ_j K_ij over the points j of the set, (M,).
+    links: FloatArray
+    #: t_i = Σ_j K_ij s_j/s_i, (M,): what the soft edge adds.
+    extra: FloatArray
+    #: The pull on the right-hand side, (M, m): values times q + t.
+    pull: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,9 +81,8 @@ class System:
     @cached_property
     def held(self) -> BoolArray:
         """Points of the sets, (M,)."""
-        return np.asarray(
-            np.any([np.zeros_like(self.left_out), *(own.mask for own in self.sets)], axis=0)
-        )
+        masks = [np.zeros_like(self.left_out), *(own.mask for own in self.sets)]
+        return np.asarray(np.any(masks, axis=0))
 
     @cached_property
     def tied(self) -> BoolArray:
@@ -55,8 +96,23 @@ class System:
 
     @cached_property
     def edges(self) -> Sequence[Edge]:
-        """The pulls of the sets."""
-        return edges_of(self.network, self.sets)
+        """The pulls of the sets on all points, by two products with K for all of them."""
+        network, sets = self.network, self.sets
+        if not sets:
+            return []
+        level, masks = network.resistance, np.stack([own.mask for own in sets], axis=1)
+        n, inside = len(sets), masks.astype(np.float64)
+        columns = np.hstack([inside, inside * level[:, None], level[:, None]])
+        products = (network.weights @ columns).T
+        links, of_sets, of_all = products[:n], products[n:-1], products[-1]
+        pairs = zip(sets, of_sets, strict=True)
+        distances = [distance_to(network, own, of_set, of_all) for own, of_set in pairs]
+        far = np.stack(distances, axis=1)
+        extra = ((network.weights @ (inside * far)) / far).T
+        return [
+            Edge(own_links, more, pull_of(network, own, own_links + more, far[:, j]))
+            for j, (own, own_links, more) in enumerate(zip(sets, links, extra, strict=True))
+        ]
 
     @cached_property
     def killing(self) -> FloatArray:
@@ -140,11 +196,33 @@ class System:
         for edge in self.edges:
             right = right + edge.pull
         found = self.solve(right, tol)
-        values = found.values
         for own in self.sets:
-            values[own.mask] = own.on_points()[own.mask]
-        values[self.left_out] = np.nan
-        return Solution(values, found.iterations, found.residual)
+            found.values[own.mask] = own.on_points()[own.mask]
+        found.values[self.left_out] = np.nan
+        return found
+
+
+def distance_to(network: Network, held: Held, of_set: FloatArray, of_all: FloatArray) -> FloatArray:
+    """Return the resistance s between each point and the edge of a set, (M,).
+
+    `of_set` and `of_all` are sums over the neighbours in the set and over all, weighted by 1/√π.
+    """
+    distance, width = held.distance, network.operator.kernel.widths
+    if distance is None:
+        share = np.divide(of_set, of_all, out=np.zeros_like(of_all), where=of_all > 0)
+        across = np.where(held.mask, 1 - share, share)
+        distance = width * erfinv(1 - 2 * np.clip(across, 0.0, 0.5))
+    near = np.clip(np.abs(distance), NEAREST * width, FARTHEST * width)
+    return np.asarray(network.resistance * near)
+
+
+def pull_of(network: Network, held: Held, strength: FloatArray, far: FloatArray) -> FloatArray:
+    """Return the pull of a set on the right-hand side, (M, m)."""
+    if held.values.ndim == 1:
+        return np.outer(strength, held.values)
+    values, m = held.on_points(), held.values.shape[1]
+    both = network.weights @ np.hstack([values, values * far[:, None]])
+    return np.asarray(both[:, :m] + both[:, m:] / far[:, None])
 
 
 def system_of(
@@ -189,28 +267,21 @@ def unreached(system: System) -> BoolArray:
     else:
         lost = ~np.isin(pieces, pieces[system.tied])
         why = "where nothing is held"
-    if lost.any():
-        warn_of(network, lost, why)
-    return np.asarray(lost)
-
-
-def warn_of(network: Network, lost: BoolArray, why: str) -> None:
-    """Warn of points without a solution."""
-    order = network.operator.graph.order
-    alone = lost & (network.operator.inside.degrees <= 0)
+    alone, order = lost & (operator.inside.degrees <= 0), operator.graph.order
     in_pieces, n_alone = (int(order.to_caller(some).sum()) for some in (lost & ~alone, alone))
-    n_pieces = len(np.unique(network.pieces[lost & ~alone]))
+    n_pieces = len(np.unique(pieces[lost & ~alone]))
     reasons = []
     if in_pieces:
-        pieces = "1 piece" if n_pieces == 1 else f"{n_pieces} pieces"
-        reasons.append(f"{in_pieces} of them lie in {pieces} {why}")
+        reasons.append(f"{in_pieces} of them lie in {counted(n_pieces, 'piece')} {why}")
     if n_alone:
         reasons.append(f"{n_alone} have no neighbour within the kernel's reach")
-    warn_user(
-        f"{in_pieces + n_alone} of {order.n_rows} points have no solution, and get NaN: "
-        f"{'; '.join(reasons)}. See `spectrum.components` for the pieces of the data.",
-        UnreachedWarning,
-    )
+    if reasons:
+        warn_user(
+            f"{in_pieces + n_alone} of {order.n_rows} points have no solution, and get NaN: "
+            f"{'; '.join(reasons)}. See `spectrum.components` for the pieces of the data.",
+            UnreachedWarning,
+        )
+    return np.asarray(lost)
 
 
 def lost_to(network: Network, held: Held, name: str) -> BoolArray:
