@@ -39,8 +39,8 @@ def test_examples_in_docstrings(name):
 
 #: Packages whose opening lists their modules; the first column names them in backticks.
 ROOMS = [
-    "base", "engines", "engines/compiled", "graph", "bandwidth", "kernel", "operator", "spectrum",
-    "spectrum/solvers/multilevel", "extension", "trust", "settings", "io/saved", "estimate",
+    "base", "engines", "engines/compiled", "graph", "kernel", "operator", "spectrum",
+    "solvers/multilevel", "extension", "trust", "settings", "io/saved", "estimate",
 ]  # fmt: skip
 
 

@@ -162,26 +162,23 @@ class PointSet:
         tree = tree_of(coordinates, distance)
         own = None if tree is None else engine.nearest(tree)
         if tree is not None and (rows is not None or is_elsewhere(points)):
-            why = "the points live on a device" if rows is None else "rows live in blocks"
+            reason = "the points live on a device" if rows is None else "rows live in blocks"
             if rows is not None:
                 # Blocks are searched by trees of their own; this one is for a few points. So many
                 # points are kept once, by columns.
                 coordinates = tree.columns.T
             index = tree_index(searcher, coordinates, k, own)
-            return cls(
-                Order(frozen(permutation), copies), distance, frozen(coordinates), tree, index,
-                search=credit_of(own or KDTree(), "search"), search_reason=why,
-                engine=engine, rows=rows,
-            )  # fmt: skip
-        choice, index = settle_search(searcher, coordinates, k, own)
-        # Periodic columns and other metrics leave one search, and no choice to explain.
-        reason = choice.reason if distance.is_euclidean else "it measures such distances"
-        credit = credit_of(choice.engine, "search")
-        if own is not None and isinstance(searcher, (Auto, PeriodicTree)):
-            index, credit = faster(index, own, credit)
+            credit = credit_of(own or KDTree(), "search")
+        else:
+            choice, index = settle_search(searcher, coordinates, k, own)
+            # Periodic columns and other metrics leave one search, and no choice to explain.
+            reason = choice.reason if distance.is_euclidean else "it measures such distances"
+            credit = credit_of(choice.engine, "search")
+            if own is not None and isinstance(searcher, (Auto, PeriodicTree)):
+                index, credit = faster(index, own, credit)
         return cls(
             Order(frozen(permutation), copies), distance, frozen(coordinates), tree, index,
-            search=credit, search_reason=reason, engine=engine,
+            search=credit, search_reason=reason, engine=engine, rows=rows,
         )  # fmt: skip
 
     @classmethod

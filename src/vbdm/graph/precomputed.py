@@ -33,14 +33,10 @@ Table = tuple[IntArray, FloatArray]
 def table_of_matrix(matrix: Any, n_neighbors: int | None = None) -> Table:
     """Return the lists of neighbours of a square matrix of distances, dense or sparse.
 
-    Parameters
-    ----------
-    matrix : (N, N) array or sparse matrix
-        Distances, not squared. Of a sparse matrix the stored entries are the known distances,
-        stored zeros included; a pair that one row lists counts for both.
-    n_neighbors : int, optional
-        k, the point itself included; by default all of a whole matrix of up to 3,000 points, and
-        otherwise as many as every row has, at most 1,024.
+    Distances are not squared. Of a sparse matrix the stored entries are the known distances, stored
+    zeros included; a pair that one row lists counts for both. `n_neighbors` is k, the point itself
+    included; by default all of a whole matrix of up to 3,000 points, and otherwise as many as every
+    row has, at most 1,024.
 
     Notes
     -----

@@ -28,11 +28,9 @@ GIVEN, UNNAMED = Credit("given", "given"), Credit("", "")
 def many_dimensions(dim: float) -> float:
     """Return how far a dimension is on the way from few, 0, to many, 1.
 
-    In few dimensions a sample resolves a manifold. In many no sample does: points are far from all
-    others, and the estimate has to average over more of them to be of any use.
+    In many dimensions no sample resolves a manifold: points are far from all others, and the
+    estimate has to average over more of them to be of any use.
 
-    Examples
-    --------
     >>> [round(many_dimensions(dim), 2) for dim in (2, 6, 7.5, 9, 50)]
     [0.0, 0.0, 0.5, 1.0, 1.0]
     """
@@ -156,13 +154,7 @@ def no_dimension(received: str) -> InputError:
 
 
 def batch_means(values: FloatArray, most: int) -> FloatArray:
-    """Return the means of consecutive values in up to `most` blocks, as NumPy's `array_split` cuts.
-
-    Examples
-    --------
-    >>> batch_means(np.arange(5.0), 2).tolist()
-    [1.0, 3.5]
-    """
+    """Return means of consecutive values in up to `most` batches, as `np.array_split` cuts."""
     n_blocks = min(most, len(values))
     size, n_longer = divmod(len(values), n_blocks)
     cut = n_longer * (size + 1)

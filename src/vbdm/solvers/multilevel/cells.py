@@ -84,16 +84,8 @@ def tree_cells(
 ) -> list[Labels]:
     """Return groupings by the nodes of a k-d tree, the first of at most `smallest` points.
 
-    Parameters
-    ----------
-    n_points : int
-        Number N of points.
-    smallest : int
-        The most points in a cell of the first grouping.
-    order : (N,) int array, optional
-        The points in tree order; None if they stand in it.
-    like : array, optional
-        An array where the groupings are to live.
+    `order` are the points in tree order, (N,); None if they stand in it. The groupings live where
+    `like` does.
     """
     level = levels_to(n_points, smallest)
     # Node i holds the points from i N >> level on (`vbdm.engines.tree.starts_of`).
