@@ -9,7 +9,7 @@ import pytest
 
 from vbdm.errors import InputError
 from vbdm.io import formats, prepare, read
-from vbdm.io.formats import is_plumed, is_there
+from vbdm.io.reading import is_plumed, is_there
 
 
 @pytest.fixture

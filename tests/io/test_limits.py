@@ -9,7 +9,6 @@ import pytest
 
 from vbdm.errors import InputError, OutOfMemoryError
 from vbdm.io import prepare, read
-from vbdm.io.hdf5 import HEAP, OBJECT, check_heaps
 
 ROWS = 1000
 
@@ -126,32 +125,6 @@ def test_a_virtual_dataset_of_the_same_file_is_read(tmp_path):
         layout[:] = h5py.VirtualSource(file["half"])
         file.create_virtual_dataset("points", layout)
     np.testing.assert_array_equal(read(tmp_path / "a.h5", key="points").values, POINTS)
-
-
-@pytest.mark.parametrize("at", [16, 20, 24, 60])
-def test_a_damaged_heap_does_not_hold_the_reader_for_ever(tmp_path, at):
-    """The HDF5 library goes round in circles there, and does not hear Ctrl-C."""
-    anndata = pytest.importorskip("anndata")
-    path = tmp_path / "a.h5ad"
-    anndata.AnnData(POINTS[:20], obsm={"X_pca": POINTS[:20]}).write_h5ad(path)
-    read(path)
-    content = bytearray(path.read_bytes())
-    place = content.find(b"GCOL") + at
-    content[place : place + 15] = bytes(15)
-    path.write_bytes(content)
-    with pytest.raises(InputError, match="heap of texts"):
-        read(path)
-
-
-@pytest.mark.parametrize("heap", [b"", (10**6).to_bytes(8, "little")], ids=["cut", "too long"])
-def test_a_heap_that_goes_beyond_the_file_is_damaged(tmp_path, heap):
-    (tmp_path / "a.h5").write_bytes(bytes(40) + HEAP + heap)
-    with pytest.raises(ValueError, match="heap of texts at byte 40"):
-        check_heaps(tmp_path / "a.h5")
-    # One object that ends where the heap ends.
-    whole = HEAP + (40).to_bytes(8, "little") + OBJECT.pack(1, 8) + bytes(8)
-    (tmp_path / "a.h5").write_bytes(bytes(40) + whole)
-    check_heaps(tmp_path / "a.h5")
 
 
 def test_a_store_does_not_lead_out_of_its_folder(tmp_path):

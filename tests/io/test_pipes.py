@@ -11,7 +11,7 @@ import pytest
 from tests.support.waiting import until
 
 from vbdm.errors import InputError, OutOfMemoryError
-from vbdm.io import pipes, prepare, read
+from vbdm.io import prepare, read
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
 
@@ -55,22 +55,10 @@ def test_a_mapped_array_outlives_the_pipe(tmp_path):
     np.testing.assert_array_equal(table.values, np.eye(50))
 
 
-def test_nobody_at_the_other_end(pipe, monkeypatch):
-    monkeypatch.setattr(pipes, "PATIENCE", 0.2)
+def test_nothing_comes(pipe):
+    written(pipe, b"")
     with pytest.raises(InputError, match="Nothing comes out of the pipe"):
         read(pipe)
-
-
-def test_a_writer_may_take_its_time():
-    """Nothing yet is not the end."""
-    end, other = os.pipe()
-    os.set_blocking(end, False)
-    assert pipes.read_some(end) is None
-    os.write(other, b"1,2")
-    assert pipes.read_some(end) == b"1,2"
-    os.close(other)
-    assert pipes.read_some(end) == b""
-    os.close(end)
 
 
 def test_no_more_than_the_memory(pipe, monkeypatch):

@@ -174,14 +174,6 @@ def test_names_that_look_like_positions(tmp_path, series):
     np.testing.assert_array_equal(learned.apply(chosen).points, cloud.points)
 
 
-def test_models_of_the_first_versions_are_read(series):
-    for names in (None, "abc"):
-        _, learned = prepare(table_of(series, names))
-        stored = learned.as_dict()
-        del stored["made_up"]
-        assert Preparation.from_dict(stored) == learned
-
-
 def test_periods_follow_their_columns(series):
     table = table_of(series, period=(None, 2.0, 3.0))
     cloud, preparation = prepare(table, columns="2,0", delays=2)
@@ -237,7 +229,7 @@ def test_blocks_of_rows_make_no_difference(series, monkeypatch):
     series[33, 1] = np.nan
     settings = {"columns": "2,0", "delays": 2, "standardize": True, "missing": "drop"}
     whole, _ = prepare(table_of(series), **settings)
-    monkeypatch.setattr("vbdm.io.missing.AT_A_TIME", 10)
+    monkeypatch.setattr("vbdm.io.preparation.AT_A_TIME", 10)
     parts, _ = prepare(table_of(series), **settings)
     np.testing.assert_array_equal(whole.points, parts.points)
 

@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 import vbdm
 from vbdm.errors import InputError
 from vbdm.io import Preparation, prepare, read
-from vbdm.io.superposition import superposed
+from vbdm.io.trajectory import superposed
 
 
 @pytest.fixture

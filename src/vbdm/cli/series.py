@@ -162,7 +162,7 @@ def dates_of(parts: Sequence[FloatArray], lengths: Sequence[int]) -> Any:
 
 def guessed_times(table: Table) -> tuple[Any, tuple[str, ...]]:
     """Return a column that counts evenly, or that is called time and ascends; none if chosen."""
-    from ..io.odd_columns import steady
+    from ..io.prepare import steady
 
     about = table.about_rows
     for name, values in about.numbers.items():
@@ -200,7 +200,7 @@ def remark(
     told: bool,
 ) -> None:
     """Note what was done to the columns, and what looks odd."""
-    from ..io.odd_columns import codes
+    from ..io.prepare import codes
     from ..io.table import listed
 
     for text in table.notes:

@@ -135,7 +135,7 @@ def load_and_read(
 
 def usable(stored: dict[str, Any], file: Path, given: dict[str, Any]) -> dict[str, Any]:
     """Return those stored reading options that apply to the format of this file."""
-    from ..io.formats import find_format
+    from ..io.reading import find_format
 
     known = {**stored, **given}
     climate = not known.keys().isdisjoint({"variable", "sample_dims"})

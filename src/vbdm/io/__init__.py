@@ -18,17 +18,15 @@ that an estimate takes, together with a `Preparation`, which does the same to ot
 [[1.7, 3.0, 1.5, 2.0], [1.6, 5.0, 1.7, 3.0]]
 
 Formats other than NumPy's and text need a library, which is imported when such a file is read;
-`formats` tells which are installed. A new format is a function ``read(path, options) -> Content``
-and a line in `vbdm.io.formats`.
+`formats` tells which are installed. A new format is a function ``read(path, options) -> Table``
+and a line in `vbdm.io.reading`.
 """
 
 from ..base.row_notes import Labels, RowNotes
 from .anndata import write_anndata
-from .cloud import Cloud
-from .formats import Format, formats
-from .preparation import Preparation
+from .preparation import Cloud, Preparation
 from .prepare import prepare
-from .reading import read
+from .reading import Format, formats, read
 from .source import Source
 from .table import Table
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 import math
 import os
-import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,65 +19,47 @@ from ..base.memory import refuse_array
 from ..base.row_notes import LONGEST_LABEL, MOST_FIELDS, MOST_LABELS, Labels, RowNotes
 from ..errors import InputError
 from ..spectrum.vectors import known_eigenfunctions
-from .hdf5 import datasets_inside
-from .keyed import choose_key
+from .arrays import choose_key, datasets_inside
 from .set_aside import NO_WORDS, SetAside
-from .table import REAL, Content, Options, as_rows, listed
+from .source import Source
+from .table import REAL, Options, Table, as_rows, listed
 
 if TYPE_CHECKING:
     from ..spectrum.spectrum import Spectrum
-    from .cloud import Cloud
+    from .preparation import Cloud
 
 #: Name in obsm of the coordinates that are read by default.
 USUAL_KEY = "X_pca"
 
 
-def read(path: Path, options: Options) -> Content:
+def read(path: Path, options: Options) -> Table:
     """Read the matrix X, coordinates from obsm, or distances from obsp."""
     h5py, io = need("h5py", path, "anndata"), need("anndata.io", path, "anndata")
     with h5py.File(path, "r") as file:
         datasets_inside(file, path)
-        if has_old_layout(file):
-            return read_old_layout(path, file, options)
+        if hasattr(file.get("obsm"), "dtype"):
+            raise InputError(
+                f"The file has the layout from before AnnData 0.7; received {path.name!r}. Write "
+                "it anew: anndata.read_h5ad(path).write_h5ad(new)."
+            )
         places = places_in(file)
         place = find_place(places, options.key)
         refuse_matrix(file[place], place)
         obs = fields_of_cells(io, file)
         element = io.read_elem(file[place])
         genes = io.read_elem(file["var"]).index if place == "X" else None
-    selection = {"key": place}
+    source = Source(selection={"key": place})
     if place.startswith("obsp/"):
         distances = csr_array(element)
         about = kept_fields(obs, distances.shape[0])
-        return Content(distances, (), selection, metric="precomputed", about_rows=about)
+        return Table(distances, (), source, metric="precomputed", about_rows=about)
     notes = []
     if options.key is None and len(places) > 1:
         others = listed([other for other in places if other != place])
         notes.append(f"{place.replace('obsm/', '')} of obsm was used; `key` takes {others}.")
     values, names = table_of(element, place, genes)
     about = kept_fields(obs, len(values))
-    return Content(values, names, selection, notes=tuple(notes), about_rows=about)
-
-
-def has_old_layout(file: Any) -> bool:
-    """Return whether the matrices of obsm are fields of one table, as before AnnData 0.7."""
-    return getattr(getattr(file.get("obsm"), "dtype", None), "names", None) is not None
-
-
-def read_old_layout(path: Path, file: Any, options: Options) -> Content:
-    """Read a file of the old layout by way of a copy, in a temporary folder, of today's layout."""
-    library = need("anndata", path, "anndata")
-    for name, node in file.items():
-        if hasattr(node, "dtype"):
-            columns = max(node.dtype.itemsize // 4, 1)
-            refuse_array(math.prod(node.shape) * columns, f"The part {name!r}")
-    with warnings.catch_warnings(), TemporaryDirectory() as folder:
-        # AnnData advises to write the file anew.
-        warnings.simplefilter("ignore")
-        old = library.read_h5ad(path)
-        copy = Path(folder) / path.name
-        library.AnnData(X=old.X, obs=old.obs, var=old.var[[]], obsm=dict(old.obsm)).write_h5ad(copy)
-        return read(copy, options)
+    return Table(values, names, source, notes=tuple(notes), about_rows=about)
 
 
 def refuse_matrix(node: Any, place: str) -> None:

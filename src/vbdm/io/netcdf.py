@@ -13,14 +13,14 @@ from ..base.files import need
 from ..base.memory import refuse_array
 from ..base.row_notes import RowNotes
 from ..errors import InputError
-from .hdf5 import refuse_other_files
-from .keyed import choose_key
-from .table import REAL, Content, Options, check_real_numbers, listed, no_rows
+from .arrays import choose_key, refuse_other_files
+from .source import Source
+from .table import REAL, Options, Table, check_real_numbers, listed, no_rows
 
 USUAL_DIMENSION = "time"
 
 
-def read(path: Path, options: Options) -> Content:
+def read(path: Path, options: Options) -> Table:
     """Read variables; `sample_dims` become rows, all other dimensions become columns.
 
     Columns that are missing in every row, such as land in a map of the sea, are left out.
@@ -54,10 +54,10 @@ def read(path: Path, options: Options) -> Content:
         notes.append(f"{count} have no value in any row and were left out (land?).")
         values = values[:, kept]
         names = [name for name, keep in zip(names, kept, strict=True) if keep]
-    return Content(
+    return Table(
         values,
         tuple(names),
-        selection,
+        Source(selection=selection),
         notes=tuple(notes),
         about_rows=about,
         unit=units.pop() if len(units) == 1 else "",

@@ -13,9 +13,9 @@ from ..base.memory import refuse_array
 from ..base.row_notes import MOST_FIELDS
 from ..errors import InputError
 from ..rows.sources import Chunks, batches, is_real, numbers_of
-from .columns import choose
 from .set_aside import SetAside
-from .table import TRUTH_VALUES, Content, Options, listed, no_rows
+from .source import Source
+from .table import TRUTH_VALUES, Options, Table, choose, listed, no_rows
 
 #: Beginning of the names of columns in which pandas stores row labels.
 INDEX = "__index_level_"
@@ -23,7 +23,7 @@ INDEX = "__index_level_"
 TEXT_NUMBERS = 8
 
 
-def read(path: Path, options: Options) -> Content:
+def read(path: Path, options: Options) -> Table:
     """Read a Parquet file; missing values become NaN."""
     parquet = need("pyarrow.parquet", path, "parquet")
     with parquet.ParquetFile(path) as file:
@@ -50,11 +50,11 @@ def read(path: Path, options: Options) -> Content:
         values[:, position] = numbers_of(table.column(name))
     selection = {} if options.columns is None else {"columns": listed(chosen)}
     aside = set_aside(table, others, path)
-    return Content(
+    return Table(
         values,
         tuple(chosen),
-        selection,
-        columns_taken=True,
+        Source(selection=selection),
+        chosen=True,
         notes=aside.notes if options.columns is None else (),
         about_rows=aside.row_notes,
     )
@@ -62,17 +62,17 @@ def read(path: Path, options: Options) -> Content:
 
 def mapped(
     path: Path, chosen: list[str], others: list[str], n_rows: int, options: Options
-) -> Content:
+) -> Table:
     """Read some columns into a scratch file; the others are left out."""
     if n_rows == 0 or not chosen:
         raise no_rows("The file", f"{n_rows} rows and {len(chosen)} columns")
     chunks = Chunks("The file", (n_rows, len(chosen)), partial(batches, path, chosen))
     note = f"Columns that are no coordinates were left out: {listed(others)}."
-    return Content(
+    return Table(
         chunks.gathered(options.scratch, mapped=True),
         tuple(chosen),
-        {} if options.columns is None else {"columns": listed(chosen)},
-        columns_taken=True,
+        Source(selection={} if options.columns is None else {"columns": listed(chosen)}),
+        chosen=True,
         notes=(note,) if others and options.columns is None else (),
     )
 

@@ -16,9 +16,9 @@ import numpy as np
 
 from ..base.row_notes import RowNotes
 from ..errors import InputError
-from .columns import choose
 from .set_aside import SetAside
-from .table import Content, Options, listed, no_rows, unique
+from .source import Source
+from .table import Options, Table, choose, listed, no_rows, unique
 from .text import add_others, check_is_text, not_utf8, read_numbers
 from .text_layout import LONGEST_LINE, Layout, is_data, not_text, open_text
 
@@ -34,17 +34,11 @@ WITH_PI = re.compile(r"([+-]?\d*\.?\d*)\*?pi", re.IGNORECASE)
 
 @dataclass
 class Header:
-    """What the lines that begin with ``#!`` say.
+    """What the lines that begin with ``#!`` say."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        Names of the columns.
-    ends : dict from str to str
-        What was set, such as min_phi and max_phi.
-    """
-
+    #: Names of the columns.
     names: tuple[str, ...] = ()
+    #: What was set, such as min_phi and max_phi.
     ends: dict[str, str] = field(default_factory=dict)
 
     def add(self, line: str, number: int) -> None:
@@ -77,7 +71,7 @@ class Header:
         return high - low
 
 
-def read(path: Path, options: Options) -> Content:
+def read(path: Path, options: Options) -> Table:
     """Read a COLVAR file."""
     check_is_text(path)
     try:
@@ -96,12 +90,12 @@ def read(path: Path, options: Options) -> Content:
         raise not_utf8(path, error) from error
     names = tuple(layout.names[place] for place in taken)
     periods = tuple(header.period_of(name) for name in names)
-    return Content(
+    return Table(
         values,
         names,
-        {**layout.selection, "columns": listed(names)},
+        Source(selection={**layout.selection, "columns": listed(names)}),
         period=periods if any(periods) else None,
-        columns_taken=True,
+        chosen=True,
         notes=remarks(aside, left_aside),
         about_rows=with_time(aside),
     )

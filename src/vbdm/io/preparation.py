@@ -1,18 +1,265 @@
-"""The record of what was done to the columns of one file, with which others are treated alike."""
+"""The points of an estimate, and the record with which other files are treated alike."""
 
 from __future__ import annotations
 
-import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base.arrays import BoolArray, FloatArray
+from ..base.memory import refuse_array
+from ..base.row_notes import RowNotes
+from ..base.threads import rows_that_fit, slices
+from ..errors import InputError
+from ..prepare.delays import Delays
+from ..prepare.projection import Projection
+from .table import Table, as_slice, listed
+
+if TYPE_CHECKING:
+    pass
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
 
 from ..base.checks import check_choice
 from ..base.files import plain
-from ..errors import InputError
-from ..prepare.projection import Projection
-from .cloud import Cloud, projected, standardized, take
-from .table import Reference, Table, are_plain, listed
+from .table import Reference
+
+#: Numbers that are read or copied at a time, so that a mapped file need not fit into memory.
+AT_A_TIME = 1 << 22
+
+
+def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
+    """Return slices of consecutive rows with at most `AT_A_TIME` numbers each."""
+    return slices(n_rows, rows_that_fit(n_columns, most=AT_A_TIME))
+
+
+def complete_rows(table: Table, taken: list[int], missing: str) -> BoolArray:
+    """Return which rows have no missing value, (N,); raise if any value is infinite.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    taken : list of int
+        Positions of the chosen columns; the others are not looked at.
+    missing : {"error", "drop"}
+        Whether to raise if a value is missing. If every row has missing values, it is an error
+        in any case.
+    """
+    complete = np.empty(len(table.values), dtype=bool)
+    with_gaps, infinite = np.zeros(len(taken), dtype=bool), np.zeros(len(taken), dtype=bool)
+    first_infinite = -1
+    for rows in row_blocks(*table.values.shape):
+        part = np.asarray(table.values[rows][:, as_slice(taken)])
+        with np.errstate(over="ignore"):
+            # Numbers of higher precision may overflow; they are then refused as infinite.
+            part = part.astype(np.float64, copy=False)
+        gaps, beyond = np.isnan(part), np.isinf(part)
+        complete[rows] = ~gaps.any(axis=1)
+        with_gaps |= gaps.any(axis=0)
+        infinite |= beyond.any(axis=0)
+        if first_infinite < 0 and beyond.any():
+            first_infinite = rows.start + int(np.argmax(beyond.any(axis=1)))
+    if infinite.any():
+        raise infinite_values(table, taken, infinite, first_infinite)
+    if not complete.all() and (missing == "error" or not complete.any()):
+        raise missing_values(table, taken, with_gaps, np.flatnonzero(~complete))
+    return complete
+
+
+def infinite_values(table: Table, taken: list[int], wrong: BoolArray, row: int) -> InputError:
+    """Return the error for infinite values."""
+    return InputError(
+        "The values must be finite; received infinity in column(s) "
+        f"{columns_where(table, taken, wrong)}, first in row {row} (rows count from 0). A "
+        "division by zero or an overflow made it, or it stands for a missing value. Correct "
+        "these values, store missing ones as NaN, or choose other columns."
+    )
+
+
+def missing_values(
+    table: Table, taken: list[int], wrong: BoolArray, rows: NDArray[np.intp]
+) -> InputError:
+    """Return the error for missing values, which says how many rows have them, and where."""
+    n = len(table.values)
+    every = len(rows) == n
+    hint = "Leave these rows out with missing='drop', or fill the gaps first."
+    return InputError(
+        f"{('Every row has missing values.' if every else 'Some rows have missing values.')}; "
+        f"received {len(rows)} of {n} rows, the first: {listed(rows[:5].tolist())} (rows count "
+        f"from 0), in column(s) {columns_where(table, taken, wrong)}. "
+        f"{('Leave such columns out with `columns`.' if every else hint)}"
+    )
+
+
+def columns_where(table: Table, taken: list[int], wrong: BoolArray) -> str:
+    """Return the names of those taken columns that are marked as wrong."""
+    return listed([table.names[taken[place]] for place in np.flatnonzero(wrong)])
+
+
+#: Unit of columns that were divided by their standard deviation.
+STANDARDIZED = "standard deviations"
+
+
+@dataclass(frozen=True, eq=False)
+class Cloud:
+    """The points of an estimate."""
+
+    #: (N, n): The coordinates. If nothing had to be changed, a memory map of the file.
+    points: Any
+    #: Names of the columns; "x@-5" is x five rows earlier.
+    names: tuple[str, ...]
+    #: Row of each point in the file, from 0; with delays the row of the newest sample, (N,).
+    rows: NDArray[np.intp]
+    #: Number of rows in the file.
+    n_read: int
+    #: Number of points left out for missing values, in their row or in an earlier one they need.
+    dropped: int = 0
+    #: "euclidean" for points, "precomputed" for distances.
+    metric: str = "euclidean"
+    #: Period of each column, with None for a column without one; None if no column is periodic.
+    period: tuple[float | None, ...] | None = None
+    #: Sentences for the user about the file and its columns.
+    notes: tuple[str, ...] = ()
+    #: Numbers of points of each time series, where the file holds several; else empty.
+    lengths: tuple[int, ...] = ()
+    #: Labels, times and further numbers of each point, those of its row; with delays, of the row
+    #: of the newest sample.
+    about_rows: RowNotes = field(default_factory=RowNotes)
+    #: Unit of all coordinates, such as "Å" or "standard deviations"; empty if it is not known.
+    unit: str = ""
+
+
+def take(
+    table: Table,
+    taken: list[int],
+    plan: Preparation,
+    every: int = 1,
+    size: int | None = None,
+    seed: int = 0,
+    lengths: tuple[int, ...] = (),
+) -> Cloud:
+    """Return the points of a table: chosen columns, with delays, of complete rows; not scaled.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    taken : list of int
+        Positions of the chosen columns.
+    plan : Preparation
+        Delays, periods, and what happens to missing values.
+    every : int
+        Distance between points that are kept: 3 keeps every third.
+    size : int, optional
+        Number of points to draw at random from those.
+    seed : int
+        Seed of the random numbers.
+    lengths : tuple of int
+        Numbers of rows of several time series in the table; no delay reaches from one to another.
+    """
+    delays = Delays(plan.delays, plan.delay_step)
+    n, reach = len(table.values), delays.reach
+    if n <= reach:
+        raise InputError(
+            f"There are fewer rows than the delays need; received {n} row(s), with {plan.delays} "
+            f"delays of {plan.delay_step} row(s). The first point needs the {reach} row(s) before "
+            "it. Use fewer delays, a smaller step, or a longer series."
+        )
+    lags = list(delays.lags)
+    complete = complete_rows(table, taken, plan.missing)
+    rows = delays.rows(complete, lengths)
+    dropped = n - reach - len(delays.rows(complete))
+    if len(rows) == 0:
+        raise InputError(
+            f"No point is left after dropping missing values; received {int((~complete).sum())} "
+            f"of {n} rows with missing values, and {plan.delays} delays. Use fewer delays, or "
+            "fill the gaps first."
+        )
+    notes = [*table.notes, *gaps_in_words(int((~complete).sum()), dropped, n, lags)]
+    rows = rows[::every]
+    if size is not None and size > len(rows):
+        notes.append(f"All {len(rows):,} points were taken: there are fewer than {size:,}.")
+    if size is not None and size < len(rows):
+        rows = np.sort(np.random.default_rng(seed).choice(rows, size, replace=False))
+    names = [name if lag == 0 else f"{name}@-{lag}" for lag in lags for name in plan.columns]
+    return Cloud(
+        gather(table, rows, taken, lags),
+        tuple(names),
+        rows.astype(np.intp, copy=False),
+        n,
+        dropped,
+        period=None if plan.period is None else plan.period * plan.delays,
+        notes=tuple(notes),
+        lengths=lengths_of(rows, lengths),
+        about_rows=table.about_rows.take(rows),
+        unit=table.unit,
+    )
+
+
+def lengths_of(rows: NDArray[np.intp], lengths: tuple[int, ...]) -> tuple[int, ...]:
+    """Return how many of the rows each series has, without those that have none.
+
+    Examples
+    --------
+    >>> lengths_of(np.array([0, 3, 4]), (2, 1, 2))
+    (1, 2)
+    """
+    found = np.bincount(np.searchsorted(np.cumsum(lengths), rows, side="right"))
+    return tuple(found[found > 0].tolist()) if lengths else ()
+
+
+def gaps_in_words(n_missing: int, dropped: int, n_read: int, lags: list[int]) -> list[str]:
+    """Return a note on the rows with missing values and the points left out; empty if none."""
+    one = n_missing == 1
+    rows = f"{n_missing} of {n_read} rows {'has' if one else 'have'} missing values"
+    if not n_missing:
+        return []
+    if lags == [0]:
+        return [f"{rows} and {'was' if one else 'were'} left out."]
+    points = "1 point that needs" if dropped == 1 else f"{dropped} points that need"
+    were = "was" if dropped == 1 else "were"
+    return [f"{rows}; {points} {'it' if one else 'them'} {were} left out."]
+
+
+def gather(table: Table, rows: NDArray[np.intp], taken: list[int], lags: list[int]) -> FloatArray:
+    """Return the columns `taken` of the rows, and of the rows that are `lags` before them.
+
+    Nothing is copied if that is the whole table and it is float64 in C order.
+    """
+    values = table.values
+    everything = len(rows) == len(values) and taken == list(range(values.shape[1]))
+    if everything and lags == [0] and values.dtype == np.float64 and values.flags.c_contiguous:
+        return np.asarray(values)
+    n = len(taken)
+    refuse_array(len(rows) * n * len(lags), "The array of points")
+    points = np.empty((len(rows), n * len(lags)))
+    columns = as_slice(taken)
+    for block in row_blocks(len(rows), values.shape[1]):
+        for place, lag in enumerate(lags):
+            points[block, place * n : (place + 1) * n] = values[rows[block] - lag][:, columns]
+    return points
+
+
+def standardized(cloud: Cloud, plan: Preparation) -> Cloud:
+    """Return the cloud with its columns centred and scaled, if the preparation does that."""
+    if plan.center is None or plan.scale is None:
+        return cloud
+    center, scale = np.tile(plan.center, plan.delays), np.tile(plan.scale, plan.delays)
+    points = (cloud.points - center) / scale
+    return replace(cloud, points=points, unit=STANDARDIZED)
+
+
+def projected(cloud: Cloud, projection: Projection | None) -> Cloud:
+    """Return the cloud in fewer columns, if the preparation has a projection."""
+    if projection is None:
+        return cloud
+    unit = STANDARDIZED if projection.kind == "tica" else cloud.unit
+    return replace(cloud, points=projection.apply(cloud.points), names=projection.names, unit=unit)
+
 
 Period = tuple[float | None, ...] | None
 #: Note to the user, because the files cannot show whether the order of their columns is the same.
@@ -23,44 +270,31 @@ BY_POSITION = (
 
 @dataclass(frozen=True)
 class Preparation:
-    """How rows of a table become points.
+    """How rows of a table become points."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        Names of all columns of the training table; empty for distances.
-    columns : tuple of str
-        Names of the chosen columns.
-    center, scale : tuple of float or None
-        Numbers that are subtracted from each chosen column and by which it is then divided; None
-        for neither.
-    delays, delay_step : int
-        Each point is a row and the rows ``delay_step``, ``2 * delay_step``, ... before it,
-        `delays` of them together; 1 is the row alone.
-    period : tuple or None
-        Periods of the chosen columns, with None for a column without one; None if no column is
-        periodic.
-    missing : {"error", "drop"}
-        What happens to rows with missing values.
-    reference : tuple of (str, float, float, float), or None
-        Frame on which a trajectory was superposed: name, x, y, z of each atom. New frames are
-        superposed on it as well when they are read with ``columns=preparation``.
-    made_up : bool
-        Whether the training table had no names, so that `names` are "x0", "x1", ….
-    projection : Projection or None
-        Fewer columns, by PCA or TICA; it comes after everything else.
-    """
-
+    #: Names of all columns of the training table; empty for distances.
     names: tuple[str, ...]
+    #: Names of the chosen columns.
     columns: tuple[str, ...]
+    #: Numbers that are subtracted from each chosen column and by which it is then divided; None
+    #: for neither.
     center: tuple[float, ...] | None = None
     scale: tuple[float, ...] | None = None
+    #: Each point is a row and the rows ``delay_step``, ``2 * delay_step``, ... before it, `delays`
+    #: of them together; 1 is the row alone.
     delays: int = 1
     delay_step: int = 1
+    #: Periods of the chosen columns, with None for a column without one; None if no column is
+    #: periodic.
     period: Period = None
+    #: What happens to rows with missing values.
     missing: str = "error"
+    #: Frame on which a trajectory was superposed: name, x, y, z of each atom. New frames are
+    #: superposed on it as well when they are read with ``columns=preparation``.
     reference: Reference | None = None
+    #: Whether the training table had no names, so that `names` are "x0", "x1", ….
     made_up: bool = False
+    #: Fewer columns, by PCA or TICA; it comes after everything else.
     projection: Projection | None = None
 
     def apply(self, table: Table) -> Cloud:
@@ -121,18 +355,12 @@ class Preparation:
     def from_dict(cls, values: Mapping[str, Any]) -> Preparation:
         """Build a preparation from what `as_dict` returned."""
         try:
-            read: dict[str, Any] = {
-                k: tuple(v) if isinstance(v, list) else v for k, v in values.items()
-            }
-            if read.get("reference") is not None:
-                read["reference"] = tuple(tuple(atom) for atom in read["reference"])
-            if read.get("projection") is not None:
-                read["projection"] = Projection.from_dict(read["projection"])
-            # Files of the first versions do not hold `made_up`.
-            read.setdefault("made_up", are_plain(read.get("names", ())))
-            preparation = cls(**read)
+            projection = values.get("projection")
+            preparation = msgspec.convert({**values, "projection": None}, cls)
+            if projection is not None:
+                preparation = replace(preparation, projection=Projection.from_dict(projection))
             check_fields(preparation)
-        except (TypeError, ValueError, AttributeError, KeyError) as error:
+        except (msgspec.ValidationError, TypeError, ValueError, AttributeError, KeyError) as error:
             raise InputError(
                 "The preparation of the columns cannot be understood; received "
                 f"{str(values)[:200]} ({error}). Make the model again from its data."
@@ -151,19 +379,12 @@ def check_fields(preparation: Preparation) -> None:
             raise ValueError(f"{name} has another length than the columns")
     if (p.center is None) != (p.scale is None):
         raise ValueError("center without scale")
-    if not all(type(count) is int and count >= 1 for count in (p.delays, p.delay_step)):
+    if min(p.delays, p.delay_step) < 1:
         raise ValueError("delays that are no counts")
-    if not all(map(math.isfinite, (*(p.center or ()), *(p.scale or ())))):
-        raise ValueError("center or scale that is infinite")
-    if not all(number > 0 for number in p.scale or ()):
-        raise ValueError("scale that is not positive")
-    if not isinstance(p.made_up, bool):
-        raise ValueError("made_up that is neither true nor false")
+    if not np.isfinite([*(p.center or ()), *(p.scale or ())]).all() or min(p.scale or (1,)) <= 0:
+        raise ValueError("center or scale that is none")
     if p.projection is not None and len(p.projection.center) != n * p.delays:
         raise ValueError("a projection of other columns")
-    for name, *place in p.reference or ():
-        if not isinstance(name, str) or [type(number) for number in place] != [float] * 3:
-            raise ValueError("a reference that is no list of atoms and their places")
     check_choice(p.missing, "missing", ("error", "drop"))
 
 

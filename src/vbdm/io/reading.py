@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import warnings
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,141 @@ from ..base.files import damaged, missing_library
 from ..errors import InputError, OutOfMemoryError
 from ..placement import a_scratch
 from ..progress import report
-from .columns import as_slice, choose
-from .formats import Format, find_format, is_there
-from .pipes import as_file
-from .source import cannot_open, check_file, check_folder, check_topology, source_of
-from .table import Content, Options, Table, listed, plain_names
+from .source import (
+    Source,
+    as_file,
+    cannot_open,
+    check_file,
+    check_folder,
+    check_topology,
+    source_of,
+)
+from .table import Options, Table, as_slice, choose, listed, plain_names
+
+#: How PLUMED's files begin.
+PLUMED = b"#! FIELDS"
+
+
+@dataclass(frozen=True)
+class Format:
+    """A file format."""
+
+    #: Name of the format, for the parameter `format` of `vbdm.io.read`.
+    name: str
+    #: Endings of file names, in lower case.
+    suffixes: tuple[str, ...]
+    #: Modules that must be installed.
+    needs: tuple[str, ...]
+    #: Name of the extra with them, as in ``pip install 'vbdm[extra]'``; empty if none is needed.
+    extra: str
+    #: Parameters of `vbdm.io.read` that apply to this format, beside ``columns``.
+    options: tuple[str, ...]
+    #: Module and function of this package that read it, as "module.function".
+    reader: str
+
+    @property
+    def installed(self) -> bool:
+        """Whether the libraries that this format needs are installed."""
+        return all(is_there(module) for module in self.needs)
+
+    @property
+    def install_command(self) -> str:
+        """The command that installs those libraries; empty if none is needed."""
+        return f"pip install 'vbdm[{self.extra}]'" if self.extra else ""
+
+
+TRAJECTORIES = (".xtc", ".dcd", ".trr", ".pdb", ".gro", ".nc", ".ncdf", ".netcdf", ".lammpstrj")
+
+FORMATS = (
+    Format("npy", (".npy",), (), "", (), "arrays.read"),
+    Format("npz", (".npz",), (), "", ("key",), "arrays.read_npz"),
+    Format("text", (".csv", ".tsv", ".txt", ".dat"), (), "", ("header",), "text.read"),
+    Format("plumed", (".colvar",), (), "", (), "plumed.read"),
+    Format("parquet", (".parquet", ".pq"), ("pyarrow",), "parquet", (), "parquet.read"),
+    Format("hdf5", (".h5", ".hdf5", ".hdf"), ("h5py",), "hdf5", ("key",), "arrays.read_hdf5"),
+    Format("zarr", (".zarr",), ("zarr",), "zarr", ("key",), "arrays.read_zarr"),
+    Format(
+        "netcdf", (".nc", ".nc4", ".cdf", ".netcdf"), ("xarray", "netCDF4", "h5py"), "netcdf",
+        ("variable", "sample_dims"), "netcdf.read",
+    ),
+    Format("anndata", (".h5ad",), ("anndata", "h5py"), "anndata", ("key",), "anndata.read"),
+    Format(
+        "trajectory", TRAJECTORIES, ("mdtraj",), "md",
+        ("topology", "selection", "features", "stride"), "trajectory.read",
+    ),
+)  # fmt: skip
+
+
+def formats() -> tuple[Format, ...]:
+    """Return all formats that vbdm can read, also those whose library is not installed.
+
+    Examples
+    --------
+    >>> [kind.name for kind in vbdm.io.formats() if not kind.needs]
+    ['npy', 'npz', 'text', 'plumed']
+    """
+    return FORMATS
+
+
+def is_there(module: str) -> bool:
+    """Tell whether a module is installed, without importing it."""
+    try:
+        return find_spec(module) is not None
+    except (ValueError, ImportError):
+        return False
+
+
+def find_format(
+    path: Path, name: str | None, topology: Any = None, climate: bool = False
+) -> Format:
+    """Return the format of a file, by its name or by its suffix.
+
+    Two suffixes are ambiguous: ``.nc`` with a topology is a trajectory, otherwise NetCDF; ``.zarr``
+    with a variable or dimensions (``climate``) was written by xarray, otherwise it holds arrays.
+    PLUMED's files often have no suffix: they are known by their first line.
+    """
+    if name is not None:
+        return named_format(name)
+    suffix = path.suffix.lower()
+    found = [kind for kind in FORMATS if suffix in kind.suffixes]
+    if (not found or found[0].name == "text") and is_plumed(path):
+        return named_format("plumed")
+    if climate and suffix == ".zarr":
+        return named_format("netcdf")
+    if topology is not None:
+        found = [kind for kind in found if kind.name == "trajectory"] or found
+    if not found:
+        raise InputError(
+            f"The format of the file is not known by its name; received {path.name!r}. Known "
+            f"are: {known_formats()}. Rename the file, or name its format with `format`, such as "
+            "format='text'."
+        )
+    return found[0]
+
+
+def is_plumed(path: Path) -> bool:
+    """Tell whether a file begins as PLUMED's files do."""
+    # What is read from a pipe is gone.
+    if not path.is_file():
+        return False
+    try:
+        with open(path, "rb") as stream:
+            return stream.read(len(PLUMED)) == PLUMED
+    except OSError:
+        return False
+
+
+def named_format(name: str) -> Format:
+    """Return the format of that name, or with that suffix, such as "csv"."""
+    for kind in FORMATS:
+        if name == kind.name or f".{name.lower().lstrip('.')}" in kind.suffixes:
+            return kind
+    raise InputError(f"There is no such format; received {name!r}. Known are: {known_formats()}.")
+
+
+def known_formats() -> str:
+    """Return the names and suffixes of all formats, in one line."""
+    return "; ".join(f"{kind.name} ({' '.join(kind.suffixes)})" for kind in FORMATS)
 
 
 def read(
@@ -106,27 +237,15 @@ def read(
     check_options(options, kind)
     with as_file(source) as file:
         report("reading", 0, None, kind.name)
-        content = take_columns(content_of(file, kind, options), options)
-        origin = source_of(file, kind.name, content.selection)
-    names = content.names
-    if names is None:
-        names = plain_names(content.values.shape[1])
-    return Table(
-        content.values,
-        names,
-        origin,
-        content.metric,
-        content.period,
-        columns is not None,
-        content.notes,
-        content.reference,
-        content.made_up or content.names is None,
-        content.about_rows,
-        content.unit,
-    )
+        table = take_columns(table_of(file, kind, options), options)
+        origin = source_of(file, kind.name, table.source.selection)
+    unnamed = not table.names and table.metric != "precomputed"
+    names = plain_names(table.values.shape[1]) if unnamed else table.names
+    made_up = table.made_up or unnamed
+    return replace(table, names=names, source=origin, chosen=columns is not None, made_up=made_up)
 
 
-def content_of(path: Path, kind: Format, options: Options) -> Content:
+def table_of(path: Path, kind: Format, options: Options) -> Table:
     """Call the reader of the format; any exception in it becomes an error about the file."""
     if not kind.installed:
         absent = [module for module in kind.needs if not is_there(module)]
@@ -137,7 +256,7 @@ def content_of(path: Path, kind: Format, options: Options) -> Content:
         with warnings.catch_warnings():
             # Libraries warn of their own future and of unusual files, which is no use here.
             warnings.simplefilter("ignore")
-            content: Content = read_format(path, options)
+            table: Table = read_format(path, options)
     except InputError:
         raise
     except PermissionError as error:
@@ -152,30 +271,30 @@ def content_of(path: Path, kind: Format, options: Options) -> Content:
         # Each library has its own exceptions for damaged files, and some raise any exception.
         hint = "Copy it again, or name its format with `format`."
         raise damaged(path, kind.name, error, hint) from error
-    return content
+    return table
 
 
-def take_columns(content: Content, options: Options) -> Content:
-    """Return the content with the chosen columns only, unless the reader has chosen already."""
-    if options.columns is None or content.columns_taken:
-        return content
-    if content.metric == "precomputed":
+def take_columns(table: Table, options: Options) -> Table:
+    """Return the chosen columns only, unless the reader has chosen already."""
+    if options.columns is None or table.chosen:
+        return table
+    if table.metric == "precomputed":
         if hasattr(options.columns, "find") and not isinstance(options.columns, str):
-            return content
+            return table
         raise InputError(
             "Columns cannot be chosen from a matrix of distances; received columns "
             f"{options.columns!r}. Leave the choice of columns out."
         )
-    names = content.names or plain_names(content.values.shape[1])
-    made_up = content.names is None
+    made_up = not table.names
+    names = table.names or plain_names(table.values.shape[1])
     taken = choose(options.columns, names, made_up)
-    period = content.period
+    selection = {**table.source.selection, "columns": listed([names[place] for place in taken])}
     return replace(
-        content,
-        values=content.values[:, as_slice(taken)],
-        names=tuple(names[position] for position in taken),
-        selection={**content.selection, "columns": listed([names[p] for p in taken])},
-        period=None if period is None else tuple(period[position] for position in taken),
+        table,
+        values=table.values[:, as_slice(taken)],
+        names=tuple(names[place] for place in taken),
+        source=Source(selection=selection),
+        period=None if table.period is None else tuple(table.period[place] for place in taken),
         made_up=made_up,
     )
 

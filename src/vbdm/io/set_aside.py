@@ -22,20 +22,14 @@ NO_WORDS = frozenset(
 
 @dataclass(eq=False)
 class SetAside:
-    """Collects columns that are no coordinates, and tells in words what became of them.
+    """Collects columns that are no coordinates, and tells in words what became of them."""
 
-    Attributes
-    ----------
-    labels, numbers, times, time_name
-        As in `RowNotes`.
-    left_out : list of str
-        Names of columns of which nothing is kept: identifiers, and lists.
-    """
-
+    #: As in `RowNotes`.
     labels: dict[str, Labels] = field(default_factory=dict)
     numbers: dict[str, FloatArray] = field(default_factory=dict)
     times: NDArray[Any] | None = None
     time_name: str = ""
+    #: Names of columns of which nothing is kept: identifiers, and lists.
     left_out: list[str] = field(default_factory=list)
 
     def add_text(self, name: str, cells: Sequence[str]) -> None:

@@ -1,19 +1,22 @@
-"""The file behind a table: checks before it is opened; its name, size and hash afterwards."""
+"""The file behind a table: checks before it is opened; pipes; its name, size and hash."""
 
 from __future__ import annotations
 
 import hashlib
 import os
+import stat
+import tempfile
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ..base.files import plain, readable
+from ..base.memory import refuse_array
 from ..errors import InputError
 from ..progress import report
 from ..rows.sources import check_store
-from .pipes import is_pipe
 
 #: Bytes that are read at a time.
 CHUNK = 1 << 22
@@ -21,26 +24,17 @@ CHUNK = 1 << 22
 
 @dataclass(frozen=True)
 class Source:
-    """The file that a table came from, with enough to recognise the very same file later.
+    """The file that a table came from, with enough to recognise the very same file later."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the file, without its folder.
-    format : str
-        Name of the format, as in `vbdm.io.formats`.
-    size : int
-        Size in bytes; of a folder, that of all files inside.
-    sha256 : str
-        SHA-256 of the contents.
-    selection : dict of str
-        What was taken from the file: key, columns, header and the like.
-    """
-
-    name: str
-    format: str
-    size: int
-    sha256: str
+    #: Name of the file, without its folder.
+    name: str = ""
+    #: Name of the format, as in `vbdm.io.formats`.
+    format: str = ""
+    #: Size in bytes; of a folder, that of all files inside.
+    size: int = 0
+    #: SHA-256 of the contents.
+    sha256: str = ""
+    #: What was taken from the file: key, columns, header and the like.
     selection: Mapping[str, str] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
@@ -152,3 +146,40 @@ def size_and_hash(source: Path) -> tuple[int, str]:
                 done += len(block)
                 report("reading", done, total, "checksum")
     return total, digest.hexdigest()
+
+
+def is_pipe(path: Path) -> bool:
+    """Tell whether a path is a pipe; raise if it is a terminal, another device or a socket."""
+    mode = path.stat().st_mode
+    if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
+        return False
+    if stat.S_ISFIFO(mode):
+        return True
+    raise InputError(
+        f"A file is needed, or a pipe; received {os.fspath(path)!r}, a "
+        f"{('device' if not stat.S_ISSOCK(mode) else 'socket')}. Name a file, or send one through "
+        "a pipe: cat FILE | vbdm fit /dev/stdin."
+    )
+
+
+@contextmanager
+def as_file(path: Path) -> Iterator[Path]:
+    """Yield the path of a file with the contents: the path itself or, for a pipe, a copy."""
+    if not is_pipe(path):
+        yield path
+        return
+    with tempfile.TemporaryDirectory(prefix="vbdm-") as folder:
+        copy, size = Path(folder, path.name), 0
+        # Opening waits until somebody writes, and hears Ctrl-C meanwhile.
+        with open(path, "rb", buffering=0) as pipe, open(copy, "wb") as target:
+            while block := pipe.read(CHUNK):
+                size += len(block)
+                refuse_array(size, "What comes through the pipe", bytes_each=1)
+                target.write(block)
+                report("reading", size, None, "bytes from a pipe")
+        if not size:
+            raise InputError(
+                f"Nothing comes out of the pipe; received {os.fspath(path)!r}. Look at the program "
+                "that writes into it."
+            )
+        yield copy

@@ -1,9 +1,10 @@
-"""A table of numbers from a file, whose rows are points; and what readers need to make one."""
+"""A table of numbers from a file, whose rows are points; and the choice of its columns."""
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,49 +23,36 @@ REAL = "iuf"
 TRUTH_VALUES = "True and False are labels, not measurements; as 0 and 1 they would be coordinates."
 #: A frame to superpose others on: name, x, y, z of each atom.
 Reference = tuple[tuple[str, float, float, float], ...]
+NO_FILE = Source()
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Numbers from a file; rows are points, columns are coordinates.
+    """Numbers from a file; rows are points, columns are coordinates."""
 
-    Attributes
-    ----------
-    values : (N, n) array, or (N, N) sparse array of distances
-        Numbers as the file stores them: real, of any precision, perhaps a read-only memory map.
-        Missing values are NaN.
-    names : tuple of str
-        Names of the columns; "x0", "x1", ... where the file has none. Empty for distances.
-    source : Source
-        The file.
-    metric : str
-        "euclidean" for points, "precomputed" for distances.
-    period : tuple or None
-        Period of each column, with None for a column without one; None if no column is periodic.
-    chosen : bool
-        Whether the user chose the columns; otherwise they are all that the file has.
-    notes : tuple of str
-        Sentences for the user about the way the file was read.
-    reference : tuple of (str, float, float, float), or None
-        Frame on which those of a trajectory were superposed: name, x, y, z of each atom.
-    made_up : bool
-        Whether the file has no names, so that `names` are "x0", "x1", ….
-    about_rows : RowNotes
-        Labels, times and further numbers of the rows, which are no coordinates.
-    unit : str
-        Unit of the values, such as "Å"; empty if the file does not tell, or if columns differ.
-    """
-
+    #: (N, n): Numbers as the file stores them: real, of any precision, perhaps a read-only memory
+    #: map. Missing values are NaN.
     values: Any
-    names: tuple[str, ...]
-    source: Source
+    #: Names of the columns; "x0", "x1", ... where the file has none. Empty for distances, and
+    #: where a reader leaves them to `read`.
+    names: tuple[str, ...] = ()
+    #: The file; of a reader, what was taken from it.
+    source: Source = NO_FILE
+    #: "euclidean" for points, "precomputed" for distances.
     metric: str = "euclidean"
+    #: Period of each column, with None for a column without one; None if no column is periodic.
     period: tuple[float | None, ...] | None = None
+    #: Whether the user chose the columns; otherwise they are all that the file has.
     chosen: bool = False
+    #: Sentences for the user about the way the file was read.
     notes: tuple[str, ...] = ()
+    #: Frame on which those of a trajectory were superposed: name, x, y, z of each atom.
     reference: Reference | None = None
+    #: Whether the file has no names, so that `names` are "x0", "x1", ….
     made_up: bool = False
+    #: Labels, times and further numbers of the rows, which are no coordinates.
     about_rows: RowNotes = field(default_factory=RowNotes)
+    #: Unit of the values, such as "Å"; empty if the file does not tell, or if columns differ.
     unit: str = ""
 
 
@@ -84,40 +72,9 @@ class Options:
     scratch: Path | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Content:
-    """What the reader of a format returns; the fields are those of `Table`, with two exceptions.
-
-    `names` are None where the file has none and all columns are there. `columns_taken` is True if
-    the reader has already left out the columns that were not chosen.
-    """
-
-    values: Any
-    names: tuple[str, ...] | None = None
-    selection: Mapping[str, str] = field(default_factory=dict)
-    metric: str = "euclidean"
-    period: tuple[float | None, ...] | None = None
-    columns_taken: bool = False
-    notes: tuple[str, ...] = ()
-    reference: Reference | None = None
-    made_up: bool = False
-    about_rows: RowNotes = field(default_factory=RowNotes)
-    unit: str = ""
-
-
 def plain_names(n_columns: int) -> tuple[str, ...]:
     """Return "x0", "x1", ... for columns without names."""
     return tuple(f"x{number}" for number in range(n_columns))
-
-
-def are_plain(names: Sequence[str]) -> bool:
-    """Tell whether all names are "x" with a number, as `plain_names` makes them.
-
-    >>> from vbdm.io.table import are_plain
-    >>> are_plain(["x0", "x2"]), are_plain(["x", "y"])
-    (True, False)
-    """
-    return all(re.fullmatch(r"x\d+", name) for name in names)
 
 
 def unique(cells: Sequence[str]) -> tuple[str, ...]:
@@ -194,3 +151,101 @@ def no_rows(what: str, received: str) -> InputError:
         f"{what} holds no points; received {received}. It has no rows or no columns; the program "
         "that wrote it may have stopped early. Check how the file was made."
     )
+
+
+#: Up to this many columns are suggested by name in messages; more are suggested by number.
+SPELT_OUT = 12
+
+
+def choose(columns: Any, names: Sequence[str], made_up: bool = False) -> list[int]:
+    """Return the positions of the wanted columns, in the order in which they were asked for.
+
+    Parameters
+    ----------
+    columns : str, list of str and int, Preparation, or None
+        "x,y" by name, "0,2" by number (from 0), "0-3" for a range with both ends; a name that
+        looks like a number wins over the number. None takes all columns. A `vbdm.io.Preparation`
+        finds its columns itself.
+    names : sequence of str
+        Names of all columns.
+    made_up : bool
+        Whether the file has no names, so that these are "x0", "x1", …; a preparation then goes
+        by position.
+
+    Examples
+    --------
+    >>> from vbdm.io.table import choose
+    >>> choose("y,x", ["t", "x", "y"]), choose("0,2", "txy"), choose("1-2", "txy")
+    ([2, 1], [0, 2], [1, 2])
+    """
+    if columns is None:
+        return list(range(len(names)))
+    if hasattr(columns, "find") and not isinstance(columns, (str, bytes)):
+        return list(columns.find(names, made_up))
+    pieces = pieces_of(columns)
+    place = {name: position for position, name in enumerate(names)}
+    found = [position for piece in pieces for position in positions(piece, place)]
+    if not found or len(set(found)) < len(found):
+        raise InputError(
+            "The choice of columns must name each column once, and at least one; received "
+            f"{columns!r}. The columns are: {listed(list(names))}."
+        )
+    return found
+
+
+def pieces_of(columns: Any) -> list[Any]:
+    """Return the parts of a choice as a list: names, numbers and ranges."""
+    if isinstance(columns, str):
+        return columns.split(",")
+    several = isinstance(columns, Iterable) and getattr(columns, "ndim", 1) > 0
+    return list(columns) if several else [columns]
+
+
+def positions(piece: Any, place: dict[str, int]) -> list[int]:
+    """Return the positions of the columns that one part of a choice means."""
+    n = len(place)
+    if isinstance(piece, int) and not isinstance(piece, bool) and 0 <= piece < n:
+        return [piece]
+    word = str(piece).strip()
+    if word in place:
+        return [place[word]]
+    span = re.fullmatch(r"(\d{1,9})(?:\s*-\s*(\d{1,9}))?", word)
+    if span:
+        first = int(span[1])
+        last = first if span[2] is None else int(span[2])
+        if first <= last < n:
+            return list(range(first, last + 1))
+    close = difflib.get_close_matches(word, list(place)[:10_000], n=3)
+    advice = (
+        f"Did you mean {' or '.join(repr(name) for name in close)}?"
+        if close
+        else "Choose by name ('x,y') or by number from 0 ('0,2' or '0-3')."
+    )
+    raise InputError(
+        f"The file has no such column; received {piece!r}. It has {n} column(s): "
+        f"{listed(list(place))}. {advice}"
+    )
+
+
+def as_choice(taken: Sequence[int], names: Sequence[str]) -> str:
+    """Return the text with which `choose` gives these positions, to be suggested in a message.
+
+    >>> from vbdm.io.table import as_choice
+    >>> as_choice([1, 2], ["t", "x", "y"]), as_choice([0, 1, 3], ["a,b", "c", "t", "u"])
+    ('x,y', '0-1,3-3')
+    """
+    words = [names[position] for position in taken]
+    if len(words) <= SPELT_OUT and not any("," in word for word in words):
+        return ",".join(words)
+    # A single number is written as a range, too, "3-3": a column may have the name "3".
+    breaks = [place for place in range(1, len(taken)) if taken[place] != taken[place - 1] + 1]
+    ends = zip([0, *breaks], [*breaks, len(taken)], strict=True)
+    return ",".join(f"{taken[first]}-{taken[last - 1]}" for first, last in ends)
+
+
+def as_slice(positions: list[int]) -> slice | list[int]:
+    """Return adjacent columns as a slice, so that a memory map is not copied."""
+    first = positions[0]
+    if positions == list(range(first, first + len(positions))):
+        return slice(first, first + len(positions))
+    return positions

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from ..base.arrays import FloatArray
 from ..errors import InputError
 from ..progress import report
-from .columns import as_choice, choose
 from .set_aside import NO_WORDS, SetAside, read_dates
-from .table import TRUTH_VALUES, Content, Options, listed, no_rows
+from .source import Source
+from .table import TRUTH_VALUES, Options, Table, as_choice, choose, listed, no_rows
 from .text_layout import (
     MISSING,
     Layout,
@@ -46,7 +46,7 @@ MOST_CELLS = 2_000_000
 GAPS = sorted({form for word in MISSING for form in (word, word.upper(), word.title(), "NaN")})
 
 
-def read(path: Path, options: Options) -> Content:
+def read(path: Path, options: Options) -> Table:
     """Read a text file."""
     if options.header not in ("auto", True, False):
         raise InputError(
@@ -66,11 +66,11 @@ def read(path: Path, options: Options) -> Content:
     except UnicodeDecodeError as error:
         raise not_utf8(path, error) from error
     names = tuple(layout.names[position] for position in taken)
-    return Content(
+    return Table(
         values,
         names,
-        layout.selection | ({"columns": listed(names)} if chosen else {}),
-        columns_taken=True,
+        Source(selection=layout.selection | ({"columns": listed(names)} if chosen else {})),
+        chosen=True,
         notes=notes,
         made_up=not layout.has_header,
         about_rows=aside.row_notes,

@@ -36,32 +36,21 @@ WITH_COMMA = re.compile(r"[+-]?(\d+(,\d*)?|,\d+)([eE][+-]?\d+)?")
 
 @dataclass(frozen=True)
 class Layout:
-    """The layout of a text file.
+    """The layout of a text file."""
 
-    Attributes
-    ----------
-    delimiter : str or None
-        Mark between two cells; None for spaces.
-    names : tuple of str
-        Names of the columns; "x0", "x1", ... where the file has none.
-    has_header : bool
-        Whether the names are from the file.
-    first : int
-        Number of the first line of data, from 1.
-    decimal : str
-        Decimal mark, a point or a comma.
-    number_names : bool
-        Whether numbers in the first line were taken as names.
-    text : frozenset of int
-        Positions of columns with text in the first lines of data.
-    """
-
+    #: Mark between two cells; None for spaces.
     delimiter: str | None
+    #: Names of the columns; "x0", "x1", ... where the file has none.
     names: tuple[str, ...]
+    #: Whether the names are from the file.
     has_header: bool
+    #: Number of the first line of data, from 1.
     first: int
+    #: Decimal mark, a point or a comma.
     decimal: str = "."
+    #: Whether numbers in the first line were taken as names.
     number_names: bool = False
+    #: Positions of columns with text in the first lines of data.
     text: frozenset[int] = frozenset()
 
     @property

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import ctypes
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,13 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..base.arrays import FloatArray
 from ..base.files import need
 from ..base.row_notes import RowNotes
 from ..errors import InputError
-from .silence import silenced
-from .source import size_and_hash
-from .superposition import reference_for, superposed
-from .table import Content, Options, no_rows, unique
+from .source import Source, size_and_hash
+from .table import Options, Reference, Table, listed, no_rows, unique
 
 #: Suffixes of trajectories that name the atoms themselves.
 SELF_CONTAINED = (".pdb", ".gro")
@@ -35,7 +38,7 @@ USUAL_SELECTION = "name CA"
 ANGLES = (("phi", 2), ("psi", 1))
 
 
-def read(path: Path, options: Options) -> Content:
+def read(path: Path, options: Options) -> Table:
     """Read the frames of a trajectory, as coordinates or as backbone angles."""
     check_stride(options.stride)
     mdtraj = need("mdtraj", path, "md")
@@ -54,10 +57,10 @@ def read(path: Path, options: Options) -> Content:
     }
     if options.topology is not None:
         taken["topology"] = f"{options.topology.name} (sha256 {size_and_hash(options.topology)[1]})"
-    return replace(content, selection=taken)
+    return replace(content, source=Source(selection=taken))
 
 
-def coordinates(path: Path, options: Options, topology: Any, atoms: NDArray[np.intp]) -> Content:
+def coordinates(path: Path, options: Options, topology: Any, atoms: NDArray[np.intp]) -> Table:
     """Return the coordinates of the atoms in ångström, all frames superposed on one."""
     # mdtraj gives nanometres.
     frames = frames_of(path, options, topology, atoms)
@@ -68,7 +71,7 @@ def coordinates(path: Path, options: Options, topology: Any, atoms: NDArray[np.i
     reference = reference_for(positions[0], atom_names, known)
     aligned = superposed(positions, np.array([place for _, *place in reference]))
     names = tuple(f"{atom}.{axis}" for atom in atom_names for axis in "xyz")
-    return Content(
+    return Table(
         aligned.reshape(len(aligned), -1),
         names,
         reference=reference,
@@ -77,9 +80,7 @@ def coordinates(path: Path, options: Options, topology: Any, atoms: NDArray[np.i
     )
 
 
-def backbone_angles(
-    path: Path, options: Options, topology: Any, atoms: NDArray[np.intp]
-) -> Content:
+def backbone_angles(path: Path, options: Options, topology: Any, atoms: NDArray[np.intp]) -> Table:
     """Return φ and ψ in radians, of all residues whose four atoms are among those chosen."""
     dihedral = need("mdtraj.geometry.dihedral", path, "md")
     found = [
@@ -96,7 +97,7 @@ def backbone_angles(
     frames = frames_of(path, options, topology, needed)
     values = dihedral.compute_dihedrals(frames, places.reshape(-1, 4), periodic=False)
     names = unique([found[place][0] for place in np.flatnonzero(inside)])
-    return Content(
+    return Table(
         values.astype(np.float64),
         names,
         period=(2 * np.pi,) * len(names),
@@ -189,3 +190,74 @@ def check_suffix(path: Path, what: str, known: Iterable[str]) -> None:
             f"library mdtraj reads {what} whose names end in {', '.join(known)}. Convert the file "
             "with the program that wrote it, for example to .pdb."
         )
+
+
+def superposed(positions: FloatArray, reference: FloatArray) -> FloatArray:
+    """Return all frames, each moved and turned onto a reference.
+
+    Parameters
+    ----------
+    positions : (F, A, 3) array
+        Places of A atoms in F frames.
+    reference : (A, 3) array
+        Frame whose centre is at the origin.
+
+    Notes
+    -----
+    Implements the rotation of least squared distance, all atoms with the same weight (Kabsch 1976):
+    with H = U S Vᵀ the singular value decomposition of the covariance of two centred frames, the
+    rotation is U diag(1, 1, det(U Vᵀ)) Vᵀ, never a reflection. Cost O(F A).
+
+    mdtraj's own function is not used: it works in single precision, and leaves a frame as it is
+    where its iteration does not converge, with two or three atoms or with atoms on a line.
+    """
+    centred = positions - positions.mean(axis=1, keepdims=True)
+    covariance = np.einsum("fai,aj->fij", centred, reference)
+    u, _, vt = np.linalg.svd(covariance)
+    u[:, :, 2] *= np.sign(np.linalg.det(u @ vt))[:, None]
+    return np.asarray(centred @ (u @ vt))
+
+
+def reference_for(
+    first: FloatArray, atom_names: tuple[str, ...], known: Reference | None
+) -> Reference:
+    """Return the frame to superpose on: that of the training file if known, else the first here."""
+    if known is None:
+        places = (first - first.mean(axis=0)).tolist()
+        return tuple((name, x, y, z) for name, (x, y, z) in zip(atom_names, places, strict=True))
+    order = [name for name, *_ in known]
+    if order != list(atom_names):
+        raise InputError(
+            "The chosen atoms are not those that the model was learned on; received "
+            f"{len(atom_names)} atoms: {listed(atom_names)}. Frames are superposed on the first "
+            f"one of the training file, which has {len(order)} atoms: {listed(order)}. Choose the "
+            "same atoms with `selection`, from a topology that names them alike."
+        )
+    return known
+
+
+@contextmanager
+def silenced() -> Iterator[None]:
+    """Discard what C code prints to stdout and stderr inside the block.
+
+    mdtraj prints remarks even about good files, past Python's streams, which would spoil output
+    that another program reads.
+    """
+    copies = {}
+    for number in (1, 2):
+        # A descriptor that is closed cannot be copied, and needs no silence.
+        with suppress(OSError):
+            copies[number] = os.dup(number)
+    with suppress(AttributeError, ValueError):
+        sys.stdout.flush()
+    try:
+        with open(os.devnull, "wb") as nowhere:
+            for number in copies:
+                os.dup2(nowhere.fileno(), number)
+        yield
+    finally:
+        with suppress(AttributeError, OSError, TypeError):
+            ctypes.CDLL(None).fflush(None)
+        for number, copy in copies.items():
+            os.dup2(copy, number)
+            os.close(copy)

@@ -38,24 +38,16 @@ PARTS = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Results:
-    """One estimate, as its results folder holds it.
+    """One estimate, as its results folder holds it."""
 
-    Attributes
-    ----------
-    folder : Path
-        The results folder.
-    summary : dict
-        Contents of results.json.
-    arrays : mapping from names to arrays
-        Contents of results.npz; or of results.zarr, whose tables of many rows are arrays of Zarr,
-        which are read when they are used.
-    kept : Spectrum, optional
-        The model, if it is in memory already.
-    """
-
+    #: The results folder.
     folder: Path
+    #: Contents of results.json.
     summary: dict[str, Any]
+    #: Contents of results.npz; or of results.zarr, whose tables of many rows are arrays of Zarr,
+    #: which are read when they are used.
     arrays: Mapping[str, NDArray[Any]]
+    #: The model, if it is in memory already.
     kept: Spectrum | None = None
 
     @cached_property

@@ -230,7 +230,7 @@ def operator_uses(op) -> dict:
         "density": lambda: (op.density, op.density_at(new)),
         "widths": lambda: (op.widths, quantiles(op.widths), quantiles(pairs_of(op))),
         "matrix": lambda: op.matrix.sum(),
-        "another": lambda: with_epsilon(op, op.epsilon * 1.1).pilot.density,
+        "another": lambda: with_epsilon(op, op.epsilon * 1.1).inside.pilot.density,
         "reprs": lambda: len(f"{op!r}{op.graph!r}{op.settings!r}{op.tuning!r}{op.kernel!r}"),
     }
 

@@ -1,26 +1,47 @@
-"""Files that hold several arrays by name: NumPy's archives, HDF5 and Zarr. One array is read."""
+"""NumPy's files, HDF5 and Zarr: one of their arrays is read, and nothing outside the file."""
 
 from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
 from ..base.files import need
 from ..base.memory import refuse_array
 from ..errors import InputError
-from ..rows.sources import chunks_of
-from .hdf5 import datasets_inside
-from .npy import header_of
-from .table import REAL, Content, Options, as_rows, check_real_numbers, listed, wrong_axes
+from ..rows.sources import chunks_of, leads_out
+from .source import Source
+from .table import REAL, Options, Table, as_rows, check_real_numbers, listed, no_rows, wrong_axes
+
+WHAT = "The array in the file"
 
 
-def read_npz(path: Path, options: Options) -> Content:
+def read(path: Path, options: Options) -> Table:
+    """Map an ``.npy`` file into memory, after its header is checked."""
+    with open(path, "rb") as stream:
+        shape, dtype = header_of(stream)
+    check_real_numbers(dtype, WHAT)
+    if 0 in shape:
+        # An empty array cannot be mapped.
+        raise no_rows(WHAT, f"shape {shape}")
+    return Table(as_rows(np.load(path, mmap_mode="r", allow_pickle=False), WHAT))
+
+
+def header_of(stream: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """Return shape and type of the array in an ``.npy`` stream; its numbers are not read."""
+    if np.lib.format.read_magic(stream) == (1, 0):
+        shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
+    else:
+        shape, _, dtype = np.lib.format.read_array_header_2_0(stream)
+    return shape, dtype
+
+
+def read_npz(path: Path, options: Options) -> Table:
     """Read one array of an ``.npz`` file: the one that `key` names, or the only one."""
     loaded = np.load(path, allow_pickle=False)
     if not hasattr(loaded, "files"):
@@ -34,10 +55,10 @@ def read_npz(path: Path, options: Options) -> Content:
             if "pickle" in str(error):
                 raise no_objects(key) from error
             raise
-    return Content(as_rows(array, f"The array {key!r}"), selection={"key": key})
+    return Table(as_rows(array, f"The array {key!r}"), source=Source(selection={"key": key}))
 
 
-def read_hdf5(path: Path, options: Options) -> Content:
+def read_hdf5(path: Path, options: Options) -> Table:
     """Read one dataset: the one that `key` names, or the only table of real numbers."""
     h5py = need("h5py", path, "hdf5")
     with h5py.File(path, "r") as file:
@@ -45,7 +66,7 @@ def read_hdf5(path: Path, options: Options) -> Content:
         return content_of(datasets, key_of_table(options.key, datasets), options)
 
 
-def read_zarr(path: Path, options: Options) -> Content:
+def read_zarr(path: Path, options: Options) -> Table:
     """Read one array: the one that `key` names, or the only table; the store may be one array."""
     zarr = need("zarr", path, "zarr")
     node = zarr.open(path, mode="r")
@@ -56,7 +77,7 @@ def read_zarr(path: Path, options: Options) -> Content:
     return content_of(arrays, key_of_table(options.key, arrays), options)
 
 
-def content_of(arrays: Mapping[str, Any], key: str, options: Options) -> Content:
+def content_of(arrays: Mapping[str, Any], key: str, options: Options) -> Table:
     """Read the array of that name, after its type and shape are checked."""
     what, array = f"The dataset {key!r}" if key else "The array", arrays[key]
     check_real_numbers(array.dtype, what)
@@ -67,7 +88,7 @@ def content_of(arrays: Mapping[str, Any], key: str, options: Options) -> Content
     else:
         refuse_array(math.prod(array.shape), what, max(8, array.dtype.itemsize))
         values = as_rows(np.asarray(array[...]), what)
-    return Content(values, selection={"key": key} if key else {})
+    return Table(values, source=Source(selection={"key": key} if key else {}))
 
 
 def key_of_table(wanted: str | None, arrays: Mapping[str, Any]) -> str:
@@ -75,7 +96,7 @@ def key_of_table(wanted: str | None, arrays: Mapping[str, Any]) -> str:
 
     Where there is no table, it is the only one-dimensional array of real numbers.
 
-    >>> from vbdm.io.keyed import key_of_table
+    >>> from vbdm.io.arrays import key_of_table
     >>> key_of_table(None, {"time": np.ones(3), "run/points": np.ones((3, 2))})
     'run/points'
     """
@@ -155,7 +176,7 @@ def choose_key(
 def suggested(wanted: str | None, names: Sequence[str], likely: Sequence[str]) -> str:
     """Return the name that was probably meant.
 
-    >>> from vbdm.io.keyed import suggested
+    >>> from vbdm.io.arrays import suggested
     >>> suggested("pca", ["X", "obsm/X_pca"], []), suggested("slt", ["depth", "salt"], [])
     ('obsm/X_pca', 'salt')
     """
@@ -174,3 +195,57 @@ def no_objects(key: str) -> InputError:
         "as pickles, and unpacking them could run foreign code. Convert it to float64 and save "
         "it again, or choose another array with `key`."
     )
+
+
+def datasets_inside(file: Any, path: Path) -> dict[str, Any]:
+    """Return all datasets of an open file by name; raise if any leads out of the file."""
+    h5py = need("h5py", path, "hdf5")
+    found = {}
+    for name, item in nodes_of(h5py, file):
+        if isinstance(item, h5py.Dataset):
+            check_storage(name, item)
+            found[name] = item
+    return found
+
+
+def refuse_other_files(path: Path, extra: str) -> None:
+    """Raise if a file is HDF5 and leads out of itself; other files are not looked at."""
+    with open(path, "rb") as stream:
+        # NetCDF's own format begins like this, and is not HDF5.
+        if stream.read(3) == b"CDF":
+            return
+    h5py = need("h5py", path, extra)
+    if h5py.is_hdf5(path):
+        with h5py.File(path, "r") as file:
+            datasets_inside(file, path)
+
+
+def nodes_of(
+    h5py: Any, group: Any, prefix: str = "", seen: Any = None
+) -> Iterator[tuple[str, Any]]:
+    """Yield the names and objects below a group, each object once; raise at a link to a file."""
+    seen = set() if seen is None else seen
+    for name in group:
+        link, place = group.get(name, getlink=True), f"{prefix}{name}"
+        if isinstance(link, h5py.ExternalLink):
+            raise leads_out(place, f"a link to {link.filename!r}")
+        if not isinstance(link, h5py.HardLink):
+            continue
+        item = group[name]
+        info = h5py.h5o.get_info(item.id)
+        if (info.fileno, info.addr) in seen:
+            continue
+        seen.add((info.fileno, info.addr))
+        yield place, item
+        if isinstance(item, h5py.Group):
+            yield from nodes_of(h5py, item, f"{place}/", seen)
+
+
+def check_storage(name: str, dataset: Any) -> None:
+    """Raise if the numbers of a dataset lie in another file."""
+    others = [place[0] for place in dataset.external or ()]
+    if dataset.is_virtual:
+        others += [source.file_name for source in dataset.virtual_sources()]
+    outside = [str(other) for other in others if str(other) != "."]
+    if outside:
+        raise leads_out(name, f"numbers stored in {outside[0]!r}")
