@@ -6,7 +6,6 @@
 `points`          points and functions on them, as users pass them
 `estimate`        a number with its standard error
 `references`      the works to cite, and what a solver, an engine or a rule says of itself
-`handing_out`     results as users get them, here or on a device
 `threads`         work on blocks of rows, on all cores
 `memory`          how much memory an estimate takes, and a refusal before it is too late
 `parameters`      the parameters of an estimate in one table

@@ -141,3 +141,40 @@ def row_pointer(counts: Any) -> Any:
     pointer = np.zeros(len(counts) + 1, dtype=np.int32 if short else np.int64, like=counts)
     pointer[1:] = np.cumsum(counts)
     return pointer
+
+
+#: Where results are handed out: in this machine's memory, or where they were computed.
+OUTPUTS = ("numpy", "device")
+#: Numbers of 8 bytes in a page of memory, and in the parts that are touched at a time.
+PAGE, AT_ONCE = 512, 1 << 20
+
+
+def to_user(values: Any, output: str = "numpy") -> Any:
+    """Return results as users get them: read-only NumPy arrays, or as they are on a device."""
+    return frozen(values if output == "device" else copy_to_host(values))
+
+
+def from_user(values: Any, results: Any, output: str = "numpy") -> Any:
+    """Return a user's values on the device of `results`, if they stay there; else on the host."""
+    stays = output == "device" and is_elsewhere(results)
+    return beside_array(values, results) if stays else to_host(values)
+
+
+def copy_to_host(values: Any) -> Any:
+    """Return an array, which may be large, as NumPy's.
+
+    The system hands out fresh memory page by page, when each is first touched: that took most of
+    the time of a copy from a device. So all cores touch it first.
+    """
+    if not is_elsewhere(values) or values.size < AT_ONCE or values.dtype.itemsize != 8:
+        return to_host(values)
+    from .threads import for_each, slices
+
+    result = np.empty(values.shape, values.dtype)
+    flat = result.reshape(-1)
+
+    def touch(part: slice) -> None:
+        flat[part.start : part.stop : PAGE] = 0
+
+    for_each(touch, slices(flat.size, AT_ONCE))
+    return values.get(out=result)

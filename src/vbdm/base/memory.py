@@ -17,7 +17,7 @@ from .versions import ENGINE_NAMES
 
 
 class Cost(NamedTuple):
-    """Bytes at a peak; the constants were fitted to peaks at 10⁴ to 10⁶ points."""
+    """Bytes at a peak, fitted to what `benchmarks/speed.py` and `benchmarks/memory.py` measured."""
 
     # Bytes per pair; numbers of 8 bytes per point, per coordinate of a point, and per column of
     # vectors, of which there are so many more than eigenpairs; bytes however few the points are.
@@ -84,7 +84,8 @@ def estimate_memory(
 ) -> int:
     """Return the bytes that an operator and its spectrum take at the peak, to within 30 %.
 
-    That is so from 10,000 points on; fewer may take less than half.
+    That is so from 10,000 points on; fewer may take less than half. The interpreter and the
+    libraries take some 150 MB on top.
 
     Parameters
     ----------
@@ -109,14 +110,6 @@ def estimate_memory(
     engine : {"auto", "scipy", "numba", "cuda"}
         Who computes; of "cuda" these are the bytes in the memory of the GPU, where
         ``precision="double"`` takes 4 more per pair.
-
-    Notes
-    -----
-    This is for pairs within reach, in single precision, some 11 bytes each. More than 1,024 per
-    point, or more than 64 columns, mean lists of neighbours, with 60 to 110 bytes per entry;
-    shorter lists that were asked for take 13, and 8 more in more than 16 columns. The interpreter
-    and the libraries take some 150 MB on top. The constants were fitted to the peaks that
-    `benchmarks/speed.py` and `benchmarks/memory.py` measure.
 
     Examples
     --------

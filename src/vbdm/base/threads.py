@@ -66,15 +66,8 @@ def by_columns(
 def rows_that_fit(n_entries: int, n_rows: int = 1, *, most: int = IN_CACHE, least: int = 1) -> int:
     """Return the number of rows in a block of at most `most` numbers.
 
-    Parameters
-    ----------
-    n_entries, n_rows : int
-        Entries in that number of rows: the columns of a dense array, with n_rows left at 1, or nnz
-        and the number of rows of a sparse matrix.
-    most : int
-        Largest number of entries in a block.
-    least : int
-        Smallest number of rows in a block, however many entries they hold.
+    So many rows have `n_entries`: the columns of a dense array, with n_rows left at 1, or nnz and
+    the number of rows of a sparse matrix. A block has `least` rows, however many entries they hold.
 
     Examples
     --------
@@ -169,33 +162,25 @@ def one_blas_thread() -> Iterator[None]:
     for each other made them three to thirty times slower. Of several blocks at a time, in several
     threads, the first sets the limit and the last to end lifts it.
     """
-    HELD.enter()
+    with HELD.lock:
+        if HELD.n_holding == 0:
+            HELD.limit = blas().limit(limits=1, user_api="blas")
+        HELD.n_holding += 1
     try:
         yield
     finally:
-        HELD.leave()
+        with HELD.lock:
+            HELD.n_holding -= 1
+            if HELD.n_holding == 0:
+                HELD.limit.restore_original_limits()
 
 
 class HeldBlas:
-    """How many blocks hold BLAS at one thread."""
+    """How many blocks hold BLAS at one thread, and the limit that does it."""
 
-    def __init__(self) -> None:
-        self.lock, self.n_holding = Lock(), 0
-        self.limit: Any = None
-
-    def enter(self) -> None:
-        """Count a block; the first one sets the limit."""
-        with self.lock:
-            if self.n_holding == 0:
-                self.limit = blas().limit(limits=1, user_api="blas")
-            self.n_holding += 1
-
-    def leave(self) -> None:
-        """Count a block less; the last one lifts the limit."""
-        with self.lock:
-            self.n_holding -= 1
-            if self.n_holding == 0 and self.limit is not None:
-                self.limit.restore_original_limits()
+    lock = Lock()
+    n_holding = 0
+    limit: Any = None
 
 
 HELD = HeldBlas()

@@ -200,6 +200,11 @@ def engines_here() -> dict[str, Any]:
     failure, kept = numba_state() if installed else ("numba is not installed", False)
     if not failure and not kept:
         failure = "no folder for compiled code can be written to; set NUMBA_CACHE_DIR"
+    folder = None
+    if kept:
+        from .compiled.order import split_below
+
+        folder = str(split_below.stats.cache_path)
     return {
         "few_points": ScipyEngine.credit.name,
         "many_points": (ScipyEngine if failure else NumbaEngine).credit.name,
@@ -207,13 +212,6 @@ def engines_here() -> dict[str, Any]:
         "numba": library_versions().get("numba"),
         "why_not_numba": failure or None,
         "keeps_compiled_code": kept,
-        "folder": folder_of_code() if kept else None,
+        "folder": folder,
         "device": device_facts(),
     }
-
-
-def folder_of_code() -> str:
-    """Return the folder in which numba keeps compiled code."""
-    from .compiled.order import split_below
-
-    return str(split_below.stats.cache_path)

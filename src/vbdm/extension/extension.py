@@ -19,13 +19,14 @@ from ..base.arrays import (
     BoolArray,
     FloatArray,
     beside_array,
+    from_user,
     frozen,
     is_elsewhere,
     quotients,
     to_host,
+    to_user,
 )
 from ..base.checks import an, check_choice
-from ..base.handing_out import handed_out, taken_in
 from ..base.points import check_function, check_points
 from ..base.threads import in_order, slices
 from ..engines.choose import to_engine
@@ -155,7 +156,7 @@ def extend_function(
     refuse_unsymmetric(operator, "Extensions to new points")
     f = to_engine(f, operator.graph.point_set.engine.credit.name)
     values = check_function(f, operator.n_points, there=True)
-    values = taken_in(values, operator.inside.degrees, operator.settings.output)
+    values = from_user(values, operator.inside.degrees, operator.settings.output)
     change = np.nan_to_num(operator.apply(values))
     columns = values.reshape(len(values), -1)
     both = np.hstack([columns, change.reshape(columns.shape)])
@@ -230,7 +231,7 @@ def known_at(
     place = np.argsort(order)
     found = [np.concatenate(part)[place] for part in zip(*parts, strict=True)]
     stays = [op.settings.output if part in HANDED_OUT else "numpy" for part in range(len(found))]
-    return [handed_out(*part) for part in zip(found, stays, strict=True)]
+    return [to_user(*part) for part in zip(found, stays, strict=True)]
 
 
 def batch_size(op: Operator, points: FloatArray) -> int:

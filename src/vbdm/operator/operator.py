@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import diags_array
 
 from .. import theory
-from ..base.arrays import FloatArray, frozen
+from ..base.arrays import FloatArray, from_user, frozen, to_user
 from ..base.checks import a_switch
-from ..base.handing_out import handed_out, taken_in
 from ..base.kept import KEPT
 from ..base.points import check_function
 from ..engines.choose import to_engine
@@ -192,7 +191,9 @@ class Operator:
         """
         output = self.settings.output
         f = to_engine(f, self.graph.point_set.engine.credit.name)
-        values = taken_in(check_function(f, self.n_points, there=True), self.inside.degrees, output)
+        values = from_user(
+            check_function(f, self.n_points, there=True), self.inside.degrees, output
+        )
         columns = values.reshape(len(values), -1)
         columns = columns - columns.mean(axis=0)
         inside = self.graph.order.to_inside(columns)
@@ -201,7 +202,7 @@ class Operator:
         mean = (self.alpha_kernel @ inside) * inverse
         # Copies of a point may carry different values of f: each is compared with the mean.
         mean_there, time = (
-            handed_out(self.graph.order.to_caller(one), output) for one in (mean, steps)
+            to_user(self.graph.order.to_caller(one), output) for one in (mean, steps)
         )
         result = frozen(((mean_there - columns) / time).reshape(values.shape))
         if not a_switch(return_std, "return_std"):
@@ -215,7 +216,7 @@ class Operator:
         if exponents.c1 is not None:
             share = theory.alpha_for(exponents.c1, 0, self.dim)
         deviation *= theory.density_response(share, self.dim)
-        spread = handed_out(self.graph.order.to_caller(deviation), output)
+        spread = to_user(self.graph.order.to_caller(deviation), output)
         return result, spread.reshape(values.shape)
 
     def __matmul__(self, f: ArrayLike) -> FloatArray:
@@ -358,7 +359,7 @@ class Operator:
         return 1 / np.where(self.inside.degrees > 0, self.inside.degrees, np.nan)
 
     def _to_caller(self, values: NDArray[Any]) -> NDArray[Any]:
-        found: NDArray[Any] = handed_out(self.graph.order.to_caller(values))
+        found: NDArray[Any] = to_user(self.graph.order.to_caller(values))
         return found
 
     @cached_property
@@ -371,7 +372,7 @@ class Operator:
         """Return values (M,) in the caller's order, as an array of the kind that rows live in."""
         rows = self.graph.point_set.rows
         if rows is None:
-            found: FloatArray = handed_out(self.graph.order.to_caller(values), self.settings.output)
+            found: FloatArray = to_user(self.graph.order.to_caller(values), self.settings.output)
             return found
         if name not in self._known:
             self._known[name] = as_caller_sees(rows.spread(values), self.graph.order)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.arrays import FloatArray, quotients
-from ..base.handing_out import handed_out
+from ..base.arrays import FloatArray, quotients, to_user
 from ..base.kept import kept_with
 from ..engines.engine import at_work
 from .sample_theory import KernelWaves, kernel_waves
@@ -60,7 +59,7 @@ def waves_of(operator: Operator) -> KernelWaves:
 def pairs_of(operator: Operator) -> NDArray[np.intp]:
     """Return the number of other points that the kernel joins each point to, (N,)."""
     pairs = operator.graph.order.to_caller(operator.alpha_kernel.pairs_per_row())
-    return np.asarray(handed_out(pairs))
+    return np.asarray(to_user(pairs))
 
 
 def quantiles(values: NDArray[Any]) -> tuple[float, float, float]:

@@ -1,4 +1,4 @@
-"""Workers: those started on this machine for one run, what they have used, and what they keep.
+"""Workers: those started on this machine for one run, and what workers keep.
 
 A store is a folder in which workers keep results that took long: for lost workers, and for later
 runs. A file is named after all that its arrays were computed from: function, arguments and
@@ -12,12 +12,10 @@ import hashlib
 import logging
 import os
 import pickle
-import platform
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass
-from importlib import import_module
+from functools import cache
 from pathlib import Path
 from secrets import token_hex
 from tempfile import TemporaryDirectory
@@ -27,14 +25,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.checks import a_count
+from ..base.files import replacing
 from ..base.versions import __version__, library_versions
 from ..errors import ClusterError, ClusterWarning
 from .cluster import check_dask, reached
 from .place import results_of
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-#: Folders of which this process has told that they cannot be written to.
-WARNED: set[str] = set()
 
 #: Settings of Dask for workers that we start. Blocks stay where they are (no stealing), the C
 #: library keeps memory for the next array, and each worker computes on one core. One that ended is
@@ -114,46 +111,6 @@ def closed_at_last(cluster: Any) -> Iterator[Any]:
             cluster.close()
 
 
-@dataclass(frozen=True)
-class Usage:
-    """What a worker has used so far."""
-
-    # Bytes that went to other workers, and to the process that asked for results.
-    sent: int
-    # Largest memory in use, in bytes.
-    peak: int
-    # Time of its cores.
-    cpu_seconds: float
-
-
-def usage(client: Any) -> dict[str, Usage]:
-    """Return what each worker has used since it started, by address."""
-    return dict(client.run(usage_here))
-
-
-def usage_here(dask_worker: Any) -> Usage:
-    """Return what this worker has used; Dask passes the worker, by the name of the argument."""
-    sent, used = dask_worker.transfer_outgoing_bytes_total, os.times()
-    return Usage(int(sent), peak_here(), used.user + used.system)
-
-
-def peak_here() -> int:
-    """Return the largest memory that this process has had, in bytes."""
-    try:
-        # Linux lets a process inherit the peak in `getrusage` from the one that started it.
-        lines = Path("/proc/self/status").read_text().splitlines()
-        (peak,) = (int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))
-        return 1024 * peak
-    except (OSError, ValueError):
-        pass
-    try:
-        resource: Any = import_module("resource")
-    except ImportError:  # on Windows; Dask brings psutil
-        return int(import_module("psutil").Process().memory_info().peak_wset)
-    unit = 1 if platform.system() == "Darwin" else 1024
-    return int(unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
-
-
 def worth_keeping(function: Function) -> Function:
     """Mark a function of blocks that takes long: its results, arrays, may be kept in a store."""
     function.worth_keeping = True  # type: ignore[attr-defined]
@@ -183,15 +140,11 @@ class Store:
 
     def path(self, function: Callable[..., Any], args: tuple[Any, ...], n_results: int) -> str:
         """Return the file for the results of a function."""
-        made_of = (function.__module__, function.__qualname__, n_results, versions(), args)
+        known = library_versions()
+        versions = __version__, known["numpy"], known["scipy"], known.get("numba", "")
+        made_of = (function.__module__, function.__qualname__, n_results, versions, args)
         name = hashlib.sha256(pickle.dumps(made_of, protocol=5)).hexdigest()[:40]
         return str(Path(self.folder, f"vbdm-{name}.npz"))
-
-
-def versions() -> tuple[str, ...]:
-    """Return the versions that results depend on."""
-    known = library_versions()
-    return __version__, known["numpy"], known["scipy"], known.get("numba", "")
 
 
 def from_store(path: str, function: Callable[..., Any], n_results: int, *args: Any) -> Any:
@@ -200,9 +153,10 @@ def from_store(path: str, function: Callable[..., Any], n_results: int, *args: A
     if known is None:
         known = results_of(function(*args), n_results)
         try:
-            write(path, known)
+            with replacing(Path(path)) as stream:
+                np.savez(stream, *known)
         except OSError as error:
-            warn_once(os.path.dirname(path), error)
+            tell_once(os.path.dirname(path), error.strerror or str(error))
     return known[0] if n_results == 1 else tuple(known)
 
 
@@ -215,30 +169,14 @@ def read(path: str, n_results: int) -> list[NDArray[Any]] | None:
         return None
 
 
-def write(path: str, values: list[NDArray[Any]]) -> None:
-    """Write arrays to a file, which gets its name when it is complete."""
-    partial = f"{path}.{token_hex(4)}.part"
-    try:
-        with open(partial, "xb") as stream:
-            np.savez(stream, *values)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(partial, path)
-    except BaseException:
-        Path(partial).unlink(missing_ok=True)
-        raise
-
-
-def warn_once(folder: str, error: OSError) -> None:
+@cache
+def tell_once(folder: str, why: str) -> None:
     """Tell those who are connected to this worker that a folder does not keep results."""
     from distributed.worker import warn
 
-    if folder in WARNED:
-        return
-    WARNED.add(folder)
     warn(
-        f"The store {folder!r} could not be written to ({error.strerror or error}), so not all "
-        "results are kept. The run goes on; make room there, or leave `store` out.",
+        f"The store {folder!r} could not be written to ({why}), so not all results are kept. The "
+        "run goes on; make room there, or leave `store` out.",
         ClusterWarning,
     )
 

@@ -15,12 +15,13 @@ from ..base.arrays import (
     column_sums,
     contiguous,
     filled,
+    from_user,
     frozen,
     is_elsewhere,
     to_host,
+    to_user,
 )
 from ..base.checks import a_count, check_choice, check_positive
-from ..base.handing_out import handed_out, taken_in
 from ..base.memory import refuse_spectrum
 from ..base.references import Credit
 from ..base.threads import one_blas_thread, rows_that_fit, slices_of
@@ -182,7 +183,7 @@ def functions_of(vectors: Tall, order: Order, output: str = "numpy") -> tuple[An
     inside = normalised(vectors, order.caller_rows, order.counts)
     if isinstance(inside, BlockArray):
         return as_caller_sees(inside, order), inside
-    return handed_out(order.to_caller(inside), output), inside
+    return to_user(order.to_caller(inside), output), inside
 
 
 def n_solves(modes: Modes, passes: int) -> int:
@@ -215,7 +216,7 @@ def solve_unsymmetric(operator: Operator, n: int) -> Spectrum:
         operator=operator,
         eigenvalues=frozen(values),
         eigenfunctions=frozen(
-            taken_in(normalised(vectors), operator.inside.degrees, operator.settings.output)
+            from_user(normalised(vectors), operator.inside.degrees, operator.settings.output)
         ),
         pieces=Pieces(frozen(whole), 1),
         unresolved=frozen(whole > 0),

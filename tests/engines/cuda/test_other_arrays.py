@@ -9,7 +9,7 @@ import pytest
 from tests.support.estimates import estimate_with
 
 import vbdm
-from vbdm.base.handing_out import AT_ONCE, fetched, handed_out
+from vbdm.base.arrays import AT_ONCE, copy_to_host, to_user
 from vbdm.engines import choose
 from vbdm.engines.cuda import availability
 from vbdm.prepare.series import read_series
@@ -163,6 +163,6 @@ def test_large_results_come_back_whole():
     values = np.random.default_rng(0).random((1 << 19, 3))
     there = StrictArray(values)
     assert values.size > AT_ONCE
-    np.testing.assert_array_equal(fetched(there), values)
-    assert not handed_out(there).flags.writeable
-    assert handed_out(there, "device") is there
+    np.testing.assert_array_equal(copy_to_host(there), values)
+    assert not to_user(there).flags.writeable
+    assert to_user(there, "device") is there

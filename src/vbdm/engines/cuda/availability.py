@@ -198,7 +198,11 @@ def library_missing(error: BaseException) -> DeviceError:
 def out_of_memory(error: BaseException) -> OutOfMemoryError:
     """Return the error for a device whose memory ran out, after its memory was given back."""
     give_up_frames(error)
-    free, total = emptied()
+    free, total = 0, 0
+    for device in DEVICES.values():
+        device.give_back()
+        facts = device.facts()
+        free, total = facts["memory_free"], facts["memory"]
     found = WANTED.search(str(error))
     wanted = f"a request for {gigabytes(int(found[1].replace(',', '')))}" if found else "a request"
     return OutOfMemoryError(
@@ -219,16 +223,6 @@ def give_up_frames(error: BaseException) -> None:
     name = "" if trace is None else str(trace.tb_frame.f_globals.get("__name__", ""))
     if before is not None and name.partition(".")[0] in OURS:
         give_up_frames(before)
-
-
-def emptied() -> tuple[int, int]:
-    """Give back the memory that is held unused; return the free bytes, and all of them."""
-    free, total = 0, 0
-    for device in DEVICES.values():
-        device.give_back()
-        facts = device.facts()
-        free, total = facts["memory_free"], facts["memory"]
-    return free, total
 
 
 def first_line(error: BaseException) -> str:

@@ -119,8 +119,13 @@ class DeviceCsr:
 
     @property
     def T(self) -> DeviceCsr:
-        """The transpose."""
-        return transposed(self)
+        """The transpose: entries sorted by their columns, rows in the order that they have."""
+        order = np.argsort(self.indices, kind="stable")
+        columns = np.arange(self.shape[1] + 1, dtype=np.int32, like=self.indices)
+        pointer = np.searchsorted(self.indices[order], columns)
+        shape = self.shape[1], self.shape[0]
+        rows = self.row_numbers[order]
+        return DeviceCsr(self.data[order], rows, pointer, shape, is_sorted=True)
 
     def eliminate_zeros(self) -> None:
         """Drop entries that are zero, in place."""
@@ -201,13 +206,34 @@ class DeviceCsr:
     # ---- differences and products ----
 
     def __sub__(self, other: DeviceCsr) -> DeviceCsr:
-        return sparse_sum(self, other, -1.0)
+        self.sort_indices()
+        other.sort_indices()
+        counts = self.device.empty(self.shape[0], np.int64)
+        self.on_rows("count_sum", *as_other(other), counts)
+        columns, values, pointer = room_for(self.device, counts)
+        self.on_rows("add", *as_other(other), -1.0, pointer, columns, values)
+        return DeviceCsr(values, columns, pointer, self.shape, is_sorted=True)
 
     def __matmul__(self, other: Any) -> Any:
         if isinstance(other, DeviceCsr):
-            return sparse_product(self, other)
+            return self.times(other)
         block = other.reshape(len(other), -1).astype(np.float64, copy=False)
         return product(self, contiguous(block)).reshape(-1, *other.shape[1:])
+
+    def times(self, other: DeviceCsr) -> DeviceCsr:
+        """Return the product with another matrix.
+
+        Each warp has a table of the columns that it met in its row, with room for twice as many as
+        can occur. They are few where cells of neighbours are joined, and the tables small.
+        """
+        counts = self.device.empty(self.shape[0], np.int64)
+        self.on_rows("count_products", other.indptr, counts)
+        most = min(largest(counts), other.shape[1])
+        with_tables(self, other, "count_columns", most, counts)
+        columns, values, pointer = room_for(self.device, counts)
+        with_tables(self, other, "multiply_rows", largest(counts), pointer, columns, values)
+        shape = self.shape[0], other.shape[1]
+        return DeviceCsr(values, columns, pointer, shape, is_sorted=True)
 
     def on_rows(
         self, kernel: str, *args: Any,
@@ -267,32 +293,6 @@ def lanes_for(n_columns: int) -> int:
     return lanes
 
 
-def sparse_sum(a: Any, b: Any, factor: float = 1.0) -> DeviceCsr:
-    """Return a + factor · b."""
-    a.sort_indices()
-    b.sort_indices()
-    counts = a.device.empty(a.shape[0], np.int64)
-    a.on_rows("count_sum", *other(b), counts)
-    columns, values, pointer = room_for(a.device, counts)
-    a.on_rows("add", *other(b), float(factor), pointer, columns, values)
-    return DeviceCsr(values, columns, pointer, a.shape, is_sorted=True)
-
-
-def sparse_product(a: Any, b: Any) -> DeviceCsr:
-    """Return a · b.
-
-    Each warp has a table of the columns that it met in its row, with room for twice as many as can
-    occur. They are few where cells of neighbours are joined, and the tables small.
-    """
-    n = a.shape[0]
-    counts = a.device.empty(n, np.int64)
-    a.on_rows("count_products", b.indptr, counts)
-    with_tables(a, b, "count_columns", min(largest(counts), b.shape[1]), counts)
-    columns, values, pointer = room_for(a.device, counts)
-    with_tables(a, b, "multiply_rows", largest(counts), pointer, columns, values)
-    return DeviceCsr(values, columns, pointer, (n, b.shape[1]), is_sorted=True)
-
-
 def with_tables(a: Any, b: Any, kernel: str, most: int, *args: Any) -> None:
     """Run a kernel on the rows of a product that have at most so many columns."""
     bits = max(4, (2 * most).bit_length())
@@ -304,7 +304,7 @@ def with_tables(a: Any, b: Any, kernel: str, most: int, *args: Any) -> None:
     tables = None if is_fast else a.device.empty((workers, 3 << bits), np.int32)
     lanes = lanes_for(max(1, b.nnz // max(1, b.shape[0])))
     a.on_rows(
-        kernel, *other(b), workers, np.int32(lanes), np.int32(bits), tables, *args,
+        kernel, *as_other(b), workers, np.int32(lanes), np.int32(bits), tables, *args,
         n_warps=workers, shared_bytes=12 << bits if is_fast else 0,
     )  # fmt: skip
 
@@ -314,16 +314,7 @@ def largest(counts: Any) -> int:
     return int(counts.max()) if len(counts) else 0
 
 
-def transposed(a: Any) -> DeviceCsr:
-    """Return the transpose: entries sorted by their columns, rows in the order that they have."""
-    n, width = a.shape
-    order = np.argsort(a.indices, kind="stable")
-    columns = np.arange(width + 1, dtype=np.int32, like=a.indices)
-    pointer = np.searchsorted(a.indices[order], columns)
-    return DeviceCsr(a.data[order], a.row_numbers[order], pointer, (width, n), is_sorted=True)
-
-
-def other(b: Any) -> tuple[Any, ...]:
+def as_other(b: Any) -> tuple[Any, ...]:
     """Return a second matrix as kernels take it: its numbers are of one of two types."""
     both = (b.data, None) if b.dtype == np.float32 else (None, b.data)
     return b.indptr, b.indices, *both
