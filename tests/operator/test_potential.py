@@ -123,7 +123,7 @@ def test_again_from_some_of_the_points():
         points[rows],
         potential=parabola,
         dim=whole.dim,
-        bandwidth=vbdm.rules.PowerOfDensity(whole.beta),
+        bandwidth=vbdm.rules.PowerOfDensity(whole.settings.exponents.beta),
     )
     assert abs(again.matrix - direct.matrix).max() == 0
 

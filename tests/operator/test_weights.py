@@ -201,7 +201,7 @@ def test_weights_of_several_series_are_a_list_of_arrays():
     parts = vbdm.estimate_operator(
         [points[:200], points[200:]], "generator", weights=[weights[:200], weights[200:]]
     )
-    np.testing.assert_array_equal(whole.degrees, parts.degrees)
+    np.testing.assert_array_equal(whole.inside.degrees, parts.inside.degrees)
 
 
 @pytest.mark.parametrize("kind", ["measure", "counts"])

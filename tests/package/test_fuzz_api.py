@@ -214,7 +214,6 @@ def calls():
         "Operator.solve": (op.solve, {"f": X[:, 0], "fixed": [(low, 0.0)], "screen": 1.0}),
         "Calculus.carre_du_champ": (op.calculus.carre_du_champ, {"f": X[:, 0], "g": X[:, 1]}),
         "Operator.gradient": (op.gradient, {"f": X[:, 0]}),
-        "Operator.at_epsilon": (op.at_epsilon, {"epsilon": 0.1}),
         "Operator.density_at": (op.density_at, {"X_new": X[:3]}),
         "Operator.extend": (op.extend, {"f": X[:, 0], "X_new": X[:3]}),
         "Operator.spectrum": (op.spectrum, {"n": 3}),

@@ -20,6 +20,7 @@ from vbdm.graph import neighbor_graph
 from vbdm.kernel import within_reach
 from vbdm.kernel.dimension import Dimension
 from vbdm.kernel.tuning import Tuning
+from vbdm.operator.operator import with_epsilon
 from vbdm.operator.sums import pairs_of, relative_variance_of
 from vbdm.shapes import Gaussian
 
@@ -162,7 +163,7 @@ def test_the_operator_is_the_same(name: str, options: Any) -> None:
         there.inside.pilot.density,
     ):
         assert is_elsewhere(tall)
-    assert is_elsewhere(there.order.permutation)
+    assert is_elsewhere(there.graph.order.permutation)
     assert is_elsewhere(there.graph.point_set.coordinates)
 
 
@@ -227,14 +228,14 @@ def test_pairs_are_evaluated_in_large_parts(monkeypatch: pytest.MonkeyPatch) -> 
     whole = vbdm.estimate_operator(PLANE, run="cuda")
     monkeypatch.setattr(within_reach, "PAIRS_ON_DEVICE", 5000)
     parts = vbdm.estimate_operator(PLANE, run="cuda")
-    np.testing.assert_array_equal(parts.degrees.get(), whole.inside.degrees.get())
+    np.testing.assert_array_equal(parts.inside.degrees.get(), whole.inside.degrees.get())
     tree = whole.graph.point_set.tree
-    pointer = whole.weights.listed.indptr
+    pointer = whole.kernel.weights.listed.indptr
     found = list(within_reach.large_parts(tree, pointer, None))
     assert len(found) > 5
     assert max(pairs.stop - pairs.start for _, _, pairs in found) < 5000 + 16 * 200
     assert [rows.start for _, rows, _ in found[1:]] == [rows.stop for _, rows, _ in found[:-1]]
-    assert found[-1][2].stop == whole.weights.nnz
+    assert found[-1][2].stop == whole.kernel.weights.nnz
     monkeypatch.setattr(within_reach, "FEWEST_PAIRS", 1000)
     for free in (32 * 1000, 0):
         assert len(list(within_reach.large_parts(tree, pointer, free))) > 3 * len(found)
@@ -255,7 +256,7 @@ def test_another_epsilon_and_the_conjugate_are_the_same() -> None:
         vbdm.estimate_operator(PLANE, run=vbdm.Run(engine=name)) for name in ("scipy", "cuda")
     )
     assert abs(there.symmetric - here.symmetric).max() <= 1e-12 * abs(here.symmetric).max()
-    own, other = here.at_epsilon(2 * here.epsilon), there.at_epsilon(2 * here.epsilon)
+    own, other = (with_epsilon(op, 2 * here.epsilon).inside for op in (here, there))
     assert is_elsewhere(other.degrees)
     np.testing.assert_allclose(other.degrees.get(), own.degrees, rtol=1e-12)
 
