@@ -92,7 +92,7 @@ def test_no_potential_at_all_is_the_laplacian():
     points = vbdm.datasets.sphere(800, random_state=0).points
     flat = vbdm.estimate_operator(points, potential=np.full(800, 3.0))
     plain = vbdm.estimate_operator(points)
-    assert flat.beta == plain.beta
+    assert flat.settings.exponents.beta == plain.settings.exponents.beta
     assert abs(flat.matrix - plain.matrix).max() == 0
 
 

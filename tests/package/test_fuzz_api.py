@@ -243,6 +243,7 @@ def calls():
         "Spectrum.states": (spectrum.states, {"n": 2}),
         "align": (vbdm.align, {"eigenfunctions": X, "truth": X}),
         "diagnose": (vbdm.diagnose, of),
+        "verify": (vbdm.verify, {"spectrum": spectrum}),
         "estimate_disk": (vbdm.estimate_disk, {"n_points": 100, "n_neighbors": 10}),
         "estimate_memory": (vbdm.estimate_memory, {"n_points": 100, "n_neighbors": 10}),
         "estimate_operator": (vbdm.estimate_operator, {"X": X}),

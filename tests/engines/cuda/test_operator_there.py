@@ -75,7 +75,7 @@ def assert_same(points: Any, **options: Any) -> tuple[Any, Any]:
         own, other = look(here), look(there)
         assert not is_elsewhere(other)
         np.testing.assert_allclose(other, own, rtol=1e-12)
-    np.testing.assert_array_equal(there.pairs, here.pairs)
+    np.testing.assert_array_equal(pairs_of(there), pairs_of(here))
     for own, other in zip(here.apply(f, True), there.apply(f, True), strict=True):
         assert isinstance(other, np.ndarray)
         np.testing.assert_allclose(other, own, rtol=1e-9, atol=1e-7 * np.nanmax(np.abs(own)))
@@ -274,7 +274,7 @@ def test_readings_in_blocks_are_the_same(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(neighbor_graph, "AT_ONCE_ON_DEVICE", 5000)
     blocks = vbdm.estimate_operator(PLANE, run="cuda")
     assert blocks.dim == whole.dim
-    np.testing.assert_array_equal(blocks.pilot.rho0.get(), whole.inside.pilot.rho0.get())
+    np.testing.assert_array_equal(blocks.inside.pilot.rho0.get(), whole.inside.pilot.rho0.get())
     seen = []
 
     def noted(distances: Any) -> Any:
