@@ -11,7 +11,7 @@ from vbdm import datasets as ds
 from vbdm.calculus import calculus, surroundings
 from vbdm.calculus.calculus import leading
 from vbdm.errors import InputError
-from vbdm.operator.operator import with_epsilon
+from vbdm.operator.normalise import with_epsilon
 from vbdm.operator.sums import pairs_of
 from vbdm.placement import Dask, Disk
 

@@ -20,7 +20,7 @@ from vbdm.graph import neighbor_graph
 from vbdm.kernel import within_reach
 from vbdm.kernel.dimension import Dimension
 from vbdm.kernel.tuning import Tuning
-from vbdm.operator.operator import with_epsilon
+from vbdm.operator.normalise import with_epsilon
 from vbdm.operator.sums import pairs_of, relative_variance_of
 from vbdm.shapes import Gaussian
 
