@@ -230,6 +230,23 @@ def test_starts_far_outside_are_those_of_the_nearest_state(model, far):
     assert ((found.mean > 1.5 * low) & (found.mean < 1.5 * high)).all()
 
 
+@pytest.mark.parametrize(("n_starts", "times_each"), [(250, 1), (2001, 5)])
+def test_what_a_forecast_begins_with_is_kept_unless_it_is_much(one, n_starts, times_each):
+    """All questions ask the same starts; of very many, nothing may stay in memory."""
+    plain, begun = type(one.learned_.predictor).begin, []
+    starts = np.resize(ONE, (n_starts, 1))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            type(one.learned_.predictor), "begin",
+            lambda self, states: begun.append(len(states)) or plain(self, states),
+        )  # fmt: skip
+        forecast = one.predict(starts, leads=[1, 2])
+        forecast.mean, forecast.quantile(0.5), forecast.sample(2), forecast.density([0.0])
+    assert sum(begun) == times_each * n_starts
+    assert max(begun) <= 200
+    np.testing.assert_array_equal(forecast[7:9].mean, one.predict(starts[7:9], leads=[1, 2]).mean)
+
+
 @pytest.mark.parametrize(
     "observable",
     ["a", 3, lambda: 1, lambda rows: "x", lambda rows: rows[:3], lambda rows: 1.0,

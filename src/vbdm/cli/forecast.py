@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-import numpy as np
 
 from ..errors import InputError
 from .failures import say_written
@@ -232,6 +231,7 @@ def reopen(
 
 def describe(run: ForecastRun, folder: Path, seconds: Mapping[str, float]) -> Iterator[str]:
     """Yield what was forecast, by whom, and how good it is."""
+    import numpy as np
     import pandas as pd
 
     from ..errors import printable

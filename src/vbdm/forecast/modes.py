@@ -37,6 +37,12 @@ LEAST_GRAM = 0.5
 LEAST_MASS = 0.1
 #: Most members of a forecast, and of one that is held out.
 MEMBERS, MEMBERS_TRIED = 4000, 1000
+#: Most functions that are eigenfunctions; beyond it, kernels around landmarks are cheaper.
+EIGENFUNCTIONS = 60
+#: A function whose part outside the span of those before it is a smaller share of it is left out.
+INDEPENDENT = 1e-6
+#: Most coordinates whose squares are taken.
+SQUARED = 12
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -233,14 +239,6 @@ def bound_powers(matrix: FloatArray) -> FloatArray:
     if len(found) > 1:
         found[1:] /= max(float(np.abs(np.linalg.eigvals(found[1:, 1:])).max()), 1.0)
     return found
-
-
-#: Most functions that are eigenfunctions; beyond it, kernels around landmarks are cheaper.
-EIGENFUNCTIONS = 60
-#: A function whose part outside the span of those before it is a smaller share of it is left out.
-INDEPENDENT = 1e-6
-#: Most coordinates whose squares are taken.
-SQUARED = 12
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -30,13 +30,6 @@ class Marginal(NamedTuple):
     crps: FloatArray
     ends: FloatArray
     density: FloatArray
-
-
-class Reference(Protocol):
-    """Distributions of n starts, in the numbers that measures need."""
-
-    def marginal(self, j: int, y: FloatArray) -> Marginal:
-        """Return what it says of column j, beside what came, y (n,)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +72,10 @@ class Empirical:
             every = Ensemble(np.array([0, n]), values, np.full(n, 1 / n), np.arange(n))
             found.density[use] = every.density(y[None, use])[0]
         return found
+
+
+#: Distributions of n starts, in the numbers that measures need.
+Reference = Normal | Empirical
 
 
 @dataclass(frozen=True, eq=False)

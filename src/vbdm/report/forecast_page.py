@@ -31,6 +31,7 @@ WORKS = (
     "T. Gneiting, A. E. Raftery: Strictly proper scoring rules, prediction, and estimation. "
     "Journal of the American Statistical Association 102, 359 (2007).",
 )
+NOTES = '<details class="notes" open><summary>Notes</summary><ul>{}</ul></details>'
 NAMES = ("forecast", "climatology", "persistence", "linear model")
 
 
@@ -78,7 +79,7 @@ def forecast_page(run: ForecastRun, title: str = "", figures: bool = True) -> st
     model, skill, forecast = run.model, run.skill, run.forecast[-1:]
     style = resource("page.css") + resource("forecast.css")
     beaten = text(words.is_climatology_beaten(skill, run.where))
-    judged = words.judged_leads(skill)
+    judged, notes = words.judged_leads(skill), "".join(f"<li>{prose(n)}</li>" for n in run.warnings)
     scores, reliability = skill_pictures(skill) if figures and judged else ("", "")
     heads, cells = words.forecast_cells(forecast, DRAWN)
     left = len(forecast.names) - DRAWN
@@ -105,7 +106,7 @@ def forecast_page(run: ForecastRun, title: str = "", figures: bool = True) -> st
         "who": text(words.who_predicts(model)),
         "state": text(words.what_a_state_is(model)),
         "season": text(words.which_season(model)),
-        "warnings": warnings_part(run.warnings),
+        "warnings": NOTES.format(notes) if notes else "",
         "references": "".join(f"<li>{text(work)}</li>" for work in WORKS),
         "settings": grouped({"Parameters": model.get_params(), "File": run.source}, run.seconds),
     }
@@ -221,7 +222,8 @@ def skill_tables(skill: Skill, judged: Sequence[int]) -> str:
         for k in np.flatnonzero(np.isin(skill.leads, judged)):
             scores = skill.crps[:, k, j]
             # The best one is bold, a forecast that is worth nothing amber.
-            kinds = ["best" if own == np.nanmin(scores) else "" for own in scores]
+            best = np.nanmin(scores, initial=np.inf)
+            kinds = ["best" if own == best else "" for own in scores]
             kinds[0] = kinds[0] if skill.beaten[k, j] else "worse"
             numbers = [f"{own:.{digits}f}" for own in scores]
             cells = [*map(cell, numbers, kinds), cell(f"{skill.acc[0, k, j]:.2f}")]
@@ -231,11 +233,3 @@ def skill_tables(skill: Skill, judged: Sequence[int]) -> str:
     first, others = "".join(found[:1]), "".join(found[1:])
     more = f"<details><summary>Other columns</summary>{others}</details>" if others else ""
     return first + more
-
-
-def warnings_part(warnings: Sequence[str]) -> str:
-    """Return the warnings as a list; empty if there are none."""
-    if not warnings:
-        return ""
-    listed = "".join(f"<li>{prose(own)}</li>" for own in warnings)
-    return f'<details class="notes" open><summary>Notes</summary><ul>{listed}</ul></details>'
