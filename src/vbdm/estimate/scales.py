@@ -108,7 +108,15 @@ def find_scales(
     pairs = ScaledPairs(graph, bandwidth, request.shape, cutoff, lists.effort, d)
     tuning = choose_by(method.epsilon, *for_rule(method.epsilon, graph.n_points, pairs))
     needed = neighbors_needed(pairs, tuning) if k_from == BY_EPSILON else 0
-    within_reach = k_from == BY_EPSILON and reaches(pairs, needed)
+    # An approximate search was asked for, or taken, to save time: then its lists are the pairs. In
+    # many dimensions far more points lie within reach than the longest lists hold: then, too.
+    within_reach = (
+        k_from == BY_EPSILON
+        and by_reach(graph)
+        and bandwidth.is_symmetric
+        and bool(np.isfinite(cutoff))
+        and needed < MOST_NEIGHBORS
+    )
     return graph, Scales(
         pilot, k0, dimension, rule, bandwidth, share, cutoff, tuning, needed, within_reach
     )
@@ -160,18 +168,3 @@ def neighbors_needed(pairs: ScaledPairs, tuning: Tuning) -> int:
     # A rule may leave open how many neighbours its ε needs; then it is found out here.
     needed = tuning.n_neighbors or GivenEpsilon(tuning.epsilon).choose(pairs).n_neighbors
     return int(needed or pairs.graph.n_neighbors)
-
-
-def reaches(pairs: ScaledPairs, needed: int) -> bool:
-    """Tell whether the kernel's pairs can be found by its reach: points with a tree, a finite cut.
-
-    An approximate search was asked for, or taken, to save time: then its lists are the pairs. In
-    many dimensions far more points lie within reach than the longest lists hold: then, too.
-    """
-    graph = pairs.graph
-    return (
-        by_reach(graph)
-        and pairs.bandwidth.is_symmetric
-        and bool(np.isfinite(pairs.cutoff))
-        and needed < MOST_NEIGHBORS
-    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -10,16 +10,14 @@ from ..base.checks import is_auto
 from ..base.parameters import PARAMETERS, given_among, having
 from ..errors import InputError
 from ..kernel.bandwidth import (
-    BandwidthRule,
     FromPotential,
     GivenBandwidth,
     PerPoint,
     PowerOfDensity,
     TwoBandwidths,
 )
-from ..kernel.dimension import DimensionRule, GivenDimension
+from ..kernel.dimension import GivenDimension
 from ..kernel.epsilon import GivenEpsilon
-from ..kernel.tuning import EpsilonRule
 from ..prepare.series import Series
 from ..shapes import Shape, as_shape
 from .method import Method, Paper, Resolved, as_method
@@ -73,15 +71,25 @@ def read_request(arguments: Mapping[str, Any]) -> Request:
     operator = "laplacian" if operator is None else operator
     c1 = OPERATORS[operator] if isinstance(operator, str) else float(operator)
     own = {name: value for name, value in arguments.items() if name not in ("method", "run")}
-    return Request(
-        method=replace(
-            method,
-            bandwidth=bandwidth_rule(
-                arguments["bandwidth"], potential if in_bandwidth else None, choices, method
-            ),
-            dimension=dimension_rule(arguments["dim"], method),
-            epsilon=epsilon_rule(arguments["epsilon"], method),
+    bandwidth = arguments["bandwidth"]
+    if potential is not None and in_bandwidth:
+        bandwidth = FromPotential(potential)
+    elif isinstance(bandwidth, tuple) and choices.form == "two-sided":
+        bandwidth = TwoBandwidths(*bandwidth)
+    looks = method.lists.widen
+    method = replace(
+        method,
+        bandwidth=as_rule(bandwidth, "on_data", method.bandwidth, GivenBandwidth),
+        dimension=as_rule(
+            arguments["dim"], "estimate", method.dimension, lambda d: GivenDimension(float(d))
         ),
+        epsilon=as_rule(
+            arguments["epsilon"], "choose", method.epsilon,
+            lambda epsilon: GivenEpsilon(float(epsilon), looks=looks),
+        ),
+    )  # fmt: skip
+    return Request(
+        method=method,
         c1=c1 if alpha is None else None,
         alpha=None if alpha is None else float(alpha),
         form=choices.form,
@@ -138,34 +146,11 @@ def refuse_both(**pair: Any) -> None:
         raise InputError(f"`{first}` and `{second}` contradict each other. Leave one of them out.")
 
 
-def bandwidth_rule(
-    bandwidth: Any, potential: PerPoint | None, choices: Resolved | Paper, method: Method
-) -> BandwidthRule:
-    """Return the rule for ρ: the user's, that of a potential, or the method's."""
-    if potential is not None:
-        return FromPotential(potential)
-    if is_auto(bandwidth):
-        return method.bandwidth
-    if isinstance(bandwidth, tuple) and choices.form == "two-sided":
-        return TwoBandwidths(*bandwidth)
-    return bandwidth if having("on_data").fits(bandwidth) else GivenBandwidth(bandwidth)
-
-
-def dimension_rule(dim: Any, method: Method) -> DimensionRule:
-    """Return the rule for d: a number, a rule of the user's, or the method's."""
-    if is_auto(dim):
-        return method.dimension
-    return dim if having("estimate").fits(dim) else GivenDimension(float(dim))
-
-
-def epsilon_rule(epsilon: Any, method: Method) -> EpsilonRule:
-    """Return the rule for ε: a number, a rule of the user's, or the method's."""
-    if is_auto(epsilon):
-        return method.epsilon
-    rule: EpsilonRule = epsilon
-    if having("choose").fits(rule):
-        return rule
-    return GivenEpsilon(float(epsilon), looks=method.lists.widen)
+def as_rule(value: Any, method: str, otherwise: Any, of_number: Callable[[Any], Any]) -> Any:
+    """Return a rule of the user's, which has this method, a number as a rule, or another one."""
+    if is_auto(value):
+        return otherwise
+    return value if having(method).fits(value) else of_number(value)
 
 
 def gather(arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -98,23 +98,6 @@ def read_weights(weights: Any, way: str, n_rows: int) -> Weights | None:
         # One array for each of several series.
         weights = np.concatenate([np.asarray(part) for part in weights])
     values = check_per_point(weights, "weights", n_rows)
-    refuse_values(values)
-    if (values == values[0]).all():
-        return None
-    # The largest goes to 1 first: sums of huge numbers overflow.
-    scaled = values / values.max()
-    n_eff = effective_points(scaled)
-    if n_eff < FEWEST_POINTS:
-        raise InputError(
-            f"`weights` leave too few points; received weights that count as {n_eff:.2g} equal "
-            f"ones of {n_rows:,}. Check the unit of the bias, or sample nearer to the density that "
-            "is wanted."
-        )
-    return Weights(scaled / scaled.mean(), way)
-
-
-def refuse_values(values: FloatArray) -> None:
-    """Refuse weights that are not positive, or that span too wide a range."""
     for wrong, words in ((values < 0, "negative"), (values == 0, "equal to zero")):
         if wrong.any():
             some = "all" if wrong.all() else f"{wrong.sum():,} of {len(values):,}"
@@ -128,6 +111,18 @@ def refuse_values(values: FloatArray) -> None:
             f"`weights` span too wide a range; received values from {values.min():.3g} to "
             f"{values.max():.3g}. Leave out the smallest: they say nothing about the process."
         )
+    if (values == values[0]).all():
+        return None
+    # The largest goes to 1 first: sums of huge numbers overflow.
+    scaled = values / values.max()
+    n_eff = effective_points(scaled)
+    if n_eff < FEWEST_POINTS:
+        raise InputError(
+            f"`weights` leave too few points; received weights that count as {n_eff:.2g} equal "
+            f"ones of {n_rows:,}. Check the unit of the bias, or sample nearer to the density that "
+            "is wanted."
+        )
+    return Weights(scaled / scaled.mean(), way)
 
 
 def effective_points(values: FloatArray) -> float:

@@ -36,7 +36,7 @@ def read_series(X: Any, lengths: Any = None, series: Any = "auto") -> tuple[Any,
     ((5, 2), Series(lengths=(3, 2), known=True))
     """
     known = None if is_auto(series) else bool(series)
-    if is_list_of_arrays(X):
+    if isinstance(X, (list, tuple)) and X and all(np.ndim(part) == 2 for part in X):
         if lengths is not None:
             raise wrong_lengths(f"`lengths` and a list of {len(X)} arrays")
         lengths = [len(part) for part in X]
@@ -47,11 +47,6 @@ def read_series(X: Any, lengths: Any = None, series: Any = "auto") -> tuple[Any,
         return X, Series(known=known)
     # Whoever knows where series begin knows that they are some.
     return X, Series(check_lengths(lengths, rows_of(X)), known is None or known)
-
-
-def is_list_of_arrays(X: Any) -> bool:
-    """Tell whether these are several tables, not the rows of one."""
-    return isinstance(X, (list, tuple)) and bool(X) and all(np.ndim(part) == 2 for part in X)
 
 
 def one_table(parts: Sequence[Any]) -> Any:
