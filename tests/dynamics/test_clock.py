@@ -11,7 +11,7 @@ import pytest
 
 import vbdm
 from vbdm.dynamics.clock import Timescales, reason
-from vbdm.dynamics.diffusivity import Table, believed
+from vbdm.dynamics.diffusivity import Table, sound_modes
 from vbdm.dynamics.lagged import check_lags, correlation
 from vbdm.errors import ClockWarning, InputError
 
@@ -179,9 +179,9 @@ def test_the_operator_that_a_process_needs_is_named_where_it_was_not_asked_for()
 
 def test_without_sound_eigenvalues_the_slowest_mode_is_believed():
     known = {"eigenvalues": -np.arange(4.0), "standard_errors": np.full(4, 0.1)}
-    sound = believed(SimpleNamespace(**known, total_errors=np.full(4, 0.1)))
+    sound = sound_modes(SimpleNamespace(**known, total_errors=np.full(4, 0.1)))
     assert sound[0].tolist() == [1, 2, 3]
-    numbers, systematic = believed(SimpleNamespace(**known, total_errors=np.full(4, np.nan)))
+    numbers, systematic = sound_modes(SimpleNamespace(**known, total_errors=np.full(4, np.nan)))
     assert numbers.tolist() == [1]
     assert systematic.tolist() == [0.0]
 
@@ -340,5 +340,5 @@ def test_two_lags_agree_within_what_their_rows_say_and_two_percent():
         0: SimpleNamespace(value=2.0, influence=0.0),
         1: SimpleNamespace(value=1.9, influence=0.0),
     }
-    table = SimpleNamespace(seen=lambda at, column: seen[at], variance=lambda influence: 0.0)
-    assert Table.moved(table, 0, 1, 0) == pytest.approx((0.1 / (0.02 * 2.0)) ** 2)
+    table = SimpleNamespace(mode_at=lambda at, column: seen[at], variance=lambda influence: 0.0)
+    assert Table.change(table, 0, 1, 0) == pytest.approx((0.1 / (0.02 * 2.0)) ** 2)

@@ -71,7 +71,7 @@ def test_many_labels_are_looked_up_in_no_time():
     """A list of some of 10,000 different labels."""
     naming = Naming(SimpleNamespace(n_points=10_000), np.arange(10_000))
     start = time.process_time()
-    assert naming.found(np.arange(5000), "A").mask.sum() == 5000
+    assert naming.region(np.arange(5000), "A").mask.sum() == 5000
     assert time.process_time() - start < 0.2
 
 

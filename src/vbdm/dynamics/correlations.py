@@ -19,7 +19,7 @@ from ..base.arrays import BoolArray, FloatArray
 from ..base.checks import a_kind
 from ..base.points import check_function, check_per_point
 from ..errors import InputError
-from .evolution import evolved, in_natural_time, numbers_from, speed_of, warn_of_missing
+from .evolution import evolve_at, in_natural_time, numbers_from, speed_of, warn_of_missing
 
 if TYPE_CHECKING:
     from .clock import Clock
@@ -210,7 +210,7 @@ def relax(
     # A sum of large weights may overflow.
     weights = weights / weights.max()
     weights = weights / weights.sum()
-    later = evolved(self, f, in_natural_time(times, clock))
+    later = evolve_at(self, f, in_natural_time(times, clock))
     return np.asarray(np.tensordot(weights[~stray], later[~stray], axes=1))
 
 

@@ -30,7 +30,7 @@ from ..spectrum.spectrum import Spectrum
 from ..trust.findings import nonzero_modes
 from ..trust.series import series_covariance, variance_by_lags
 from .clock import Clock, ModeClock, Timescales, nothing_seen, reason
-from .lagged import Watched, all_lags, check_lags, watched
+from .lagged import SeriesModes, all_lags, check_lags, modes_along
 
 if TYPE_CHECKING:
     from .dynamics import Dynamics
@@ -60,7 +60,7 @@ DISAGREE = 3.0
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class ModeAtLag:
     """What a mode says at a lag: D, and what each row adds to its error, (N,)."""
 
     mode: int
@@ -137,9 +137,9 @@ def clock(
     spectrum = self.spectrum
     refuse_unsymmetric(spectrum.operator, "Statements about time")
     step, unit = a_step(step, "step"), an(str, 'Pass, for example, unit="ns".')(unit, "unit")
-    modes = watched(spectrum, series, lengths)
+    modes = modes_along(spectrum, series, lengths)
     numbers = check_lags(lags, max(modes.lengths))
-    asked, systematic = believed(spectrum)
+    asked, systematic = sound_modes(spectrum)
     table = Table.of(spectrum, modes, asked, numbers, step)
     at, steady = table.plateau()
     return table.clock(at, steady, systematic, unit)
@@ -150,7 +150,7 @@ class Table:
     """Correlations of the modes that are asked at all lags, (m, k), and where they are alive."""
 
     spectrum: Spectrum
-    watched: Watched
+    modes: SeriesModes
     asked: NDArray[np.intp]
     lags: NDArray[np.intp]
     step: float
@@ -158,14 +158,14 @@ class Table:
     alive: BoolArray
 
     @classmethod
-    def of(cls, spectrum: Spectrum, modes: Watched, asked: Any, lags: Any, step: float) -> Table:
+    def of(cls, spectrum: Spectrum, modes: Any, asked: Any, lags: Any, step: float) -> Table:
         """Return the table, lags by modes.
 
         A mode that is forgotten stays forgotten: so shorter lags than those asked for are looked
         at, too.
         """
         ladder = np.union1d(lags, all_lags(int(lags[-1])))
-        found = [remembered(modes, int(j), ladder) for j in asked]
+        found = [correlations_of(modes, int(j), ladder) for j in asked]
         shape = len(asked), len(ladder), 2
         values, alive = np.array(found, dtype=np.float64).reshape(shape).transpose(2, 1, 0)
         own = np.searchsorted(ladder, lags)
@@ -183,16 +183,16 @@ class Table:
         rates = -np.log(np.where(known, self.correlations, 0.5)) / (self.lags[:, None] * self.step)
         return np.where(known, 1 / rates, np.nan)
 
-    def seen(self, at: int, column: int) -> Seen:
+    def mode_at(self, at: int, column: int) -> ModeAtLag:
         """Return what a mode says at a lag."""
         j, lag = int(self.asked[column]), int(self.lags[at])
-        (pair,) = self.watched.correlations(j, [lag])
+        (pair,) = self.modes.correlations(j, [lag])
         scale = lag * self.step * abs(self.spectrum.eigenvalues[j])
         value = -np.log(pair.value) / scale
         influence = -pair.influence / scale
-        if self.watched.own_influence is not None:
-            influence = influence - value * self.watched.own_influence(j)
-        return Seen(j, lag, pair.value, float(value), influence)
+        if self.modes.own_influence is not None:
+            influence = influence - value * self.modes.own_influence(j)
+        return ModeAtLag(j, lag, pair.value, float(value), influence)
 
     def plateau(self) -> tuple[int, bool]:
         """Return the number of the first lag whose D_j are those of twice the lag; and if any is.
@@ -208,32 +208,32 @@ class Table:
             if twice == len(self.lags):
                 break
             both = np.flatnonzero(self.usable[at] & self.alive[twice])
-            moved = [self.moved(int(at), int(twice), int(column)) for column in both]
+            moved = [self.change(int(at), int(twice), int(column)) for column in both]
             # The first lag may be the only one; later ones must show that D has settled.
             if np.mean(moved) < DISAGREE if moved else at == candidates[0]:
                 return int(at), True
         return int(candidates[0]), len(candidates) == 1
 
-    def moved(self, at: int, later: int, column: int) -> float:
+    def change(self, at: int, later: int, column: int) -> float:
         """Return the square of the change of D between two lags over its error."""
-        one, other = self.seen(at, column), self.seen(later, column)
+        one, other = self.mode_at(at, column), self.mode_at(later, column)
         error = self.variance(one.influence - other.influence) + (BETWEEN * one.value) ** 2
         return float((one.value - other.value) ** 2 / error)
 
     def variance(self, influence: FloatArray) -> float:
         """Return the variance of what rows add up to."""
-        return variance_by_lags(influence, self.watched.lengths)
+        return variance_by_lags(influence, self.modes.lengths)
 
     def clock(self, at: int, steady: bool, systematic: FloatArray, unit: str) -> Clock:
         """Return the clock that is read at a lag."""
         columns = np.flatnonzero(self.usable[at])
-        seen = [self.seen(at, int(column)) for column in columns]
+        seen = [self.mode_at(at, int(column)) for column in columns]
         pool = Pool.of(self, seen, systematic[columns])
         # Slow modes are seen later; they do not add to D, but must agree with it.
         for column in np.flatnonzero(~self.usable[at] & self.usable.any(axis=0)):
             own = np.flatnonzero(self.usable[:, column])[0]
             if own > at:
-                seen.append(self.seen(int(own), int(column)))
+                seen.append(self.mode_at(int(own), int(column)))
                 columns = np.append(columns, column)
         by_mode = tuple(
             self.of_mode(one, systematic[i]) for one, i in zip(seen, columns, strict=True)
@@ -265,11 +265,11 @@ class Table:
             step=self.step, unit=unit,
         )  # fmt: skip
 
-    def of_mode(self, seen: Seen, systematic: float) -> ModeClock:
+    def of_mode(self, seen: ModeAtLag, systematic: float) -> ModeClock:
         """Return what a mode says, with errors."""
-        own = self.watched.covariance[seen.mode, seen.mode] + systematic**2
+        own = self.modes.covariance[seen.mode, seen.mode] + systematic**2
         error = np.sqrt(self.variance(seen.influence) + own * seen.value**2)
-        (pair,) = self.watched.correlations(seen.mode, [seen.lag])
+        (pair,) = self.modes.correlations(seen.mode, [seen.lag])
         rate = -np.log(pair.value)
         time = seen.lag * self.step / rate
         time_error = time * np.sqrt(self.variance(pair.influence)) / rate
@@ -279,7 +279,7 @@ class Table:
             implied_time=Estimate(float(time), float(time_error)),
         )  # fmt: skip
 
-    def disagreement(self, seen: list[Seen], systematic: FloatArray) -> float:
+    def disagreement(self, seen: list[ModeAtLag], systematic: FloatArray) -> float:
         """Return χ² of the differences between modes' diffusivities, over its degrees of freedom.
 
         Errors that modes share drop out of differences, and what is left is correlated: so it is
@@ -290,9 +290,9 @@ class Table:
         contrasts = helmert(len(seen))
         values, modes = np.array([one.value for one in seen]), [one.mode for one in seen]
         rows = np.stack([one.influence for one in seen], axis=1) @ contrasts.T
-        other = self.watched.covariance[np.ix_(modes, modes)] + np.diag(systematic**2 + BETWEEN**2)
+        other = self.modes.covariance[np.ix_(modes, modes)] + np.diag(systematic**2 + BETWEEN**2)
         other = other * np.outer(values, values)
-        covariance, _ = series_covariance(rows, self.watched.lengths)
+        covariance, _ = series_covariance(rows, self.modes.lengths)
         apart = contrasts @ values
         whole = np.linalg.solve(covariance + contrasts @ other @ contrasts.T, apart)
         return float(apart @ whole) / len(apart)
@@ -302,9 +302,9 @@ class Table:
         result = np.where(np.isnan(self.spectrum.eigenvalues), np.nan, 0.0)
         other = (pool.error**2 - self.variance(pool.influence)) / pool.value**2
         for j in nonzero_modes(self.spectrum.eigenvalues):
-            influence, own = pool.influence / pool.value, self.watched.covariance[j, j]
-            if self.watched.own_influence is not None:
-                influence = influence + self.watched.own_influence(int(j))
+            influence, own = pool.influence / pool.value, self.modes.covariance[j, j]
+            if self.modes.own_influence is not None:
+                influence = influence + self.modes.own_influence(int(j))
             result[j] = np.sqrt(self.variance(influence) + own + max(other, 0.0))
         return result
 
@@ -318,13 +318,13 @@ class Pool:
     influence: FloatArray
 
     @classmethod
-    def of(cls, table: Table, seen: list[Seen], systematic: FloatArray) -> Pool:
+    def of(cls, table: Table, seen: list[ModeAtLag], systematic: FloatArray) -> Pool:
         """Return the mean over modes with the weights that make its variance smallest."""
         values = np.array([one.value for one in seen])
         rows = np.stack([one.influence for one in seen], axis=1)
         modes = [one.mode for one in seen]
         # What is systematic, and eigenvalues from other rows, add errors that rows do not know.
-        other = table.watched.covariance[np.ix_(modes, modes)] + np.diag(systematic**2)
+        other = table.modes.covariance[np.ix_(modes, modes)] + np.diag(systematic**2)
         other = other * np.outer(values, values)
         small = np.diag((UNKNOWN * values) ** 2)
         weights = np.linalg.solve(rows.T @ rows + other + small, np.ones(len(values)))
@@ -334,7 +334,7 @@ class Pool:
         return cls(float(weights @ values), float(error), influence)
 
 
-def remembered(modes: Watched, j: int, lags: Any) -> list[tuple[float, bool]]:
+def correlations_of(modes: SeriesModes, j: int, lags: Any) -> list[tuple[float, bool]]:
     """Return C of a mode at all lags, and if it is sure not to be 0, there and at shorter lags."""
     found, alive = [], True
     for pair in modes.correlations(j, lags):
@@ -353,11 +353,11 @@ def in_rows(table: Table, lag: int) -> FloatArray:
     """
     ladder = np.union1d(lag, all_lags(lag))
     decaying = nonzero_modes(table.spectrum.eigenvalues)[:MODES]
-    last = [remembered(table.watched, int(j), ladder)[-1] for j in decaying]
+    last = [correlations_of(table.modes, int(j), ladder)[-1] for j in decaying]
     return np.array([-lag / np.log(c) if alive and c < 1 else np.nan for c, alive in last])
 
 
-def believed(spectrum: Spectrum) -> tuple[NDArray[np.intp], FloatArray]:
+def sound_modes(spectrum: Spectrum) -> tuple[NDArray[np.intp], FloatArray]:
     """Return numbers of modes whose eigenvalues are sound, and what is systematic in their errors.
 
     The latter, (k,), is relative: errors from the tail, from ε, from noise and from edges.

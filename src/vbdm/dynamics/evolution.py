@@ -143,14 +143,14 @@ def evolve(
     >>> (height @ later / (height @ height)).round(1)     # the truth: 0.37, 0.14
     array([0.4, 0.1])
     """
-    return evolved(self, f, in_natural_time(t, clock, "t"), by)
+    return evolve_at(self, f, in_natural_time(t, clock, "t"), by)
 
 
-def evolved(self: Dynamics, f: ArrayLike, times: FloatArray, by: str = "modes") -> FloatArray:
+def evolve_at(self: Dynamics, f: ArrayLike, times: FloatArray, by: str = "modes") -> FloatArray:
     """Return e^{tL} f at times in units in which the diffusivity is 1."""
     values, basis = check_function(f, self.spectrum.operator.n_points), self.basis
     if check_choice(by, "by", ("modes", "steps")) == "steps":
-        found = evolved_by_steps(self.spectrum.operator, values, times.reshape(-1))
+        found = evolve_in_steps(self.spectrum.operator, values, times.reshape(-1))
         return found.reshape((*values.shape, *times.shape))
     inside = basis.inside(values)
     c = basis.coefficients(inside)
@@ -163,7 +163,7 @@ def evolved(self: Dynamics, f: ArrayLike, times: FloatArray, by: str = "modes") 
     return found.reshape(len(found), *values.shape[1:], *times.shape)
 
 
-def evolved_by_steps(operator: Operator, f: FloatArray, times: FloatArray) -> FloatArray:
+def evolve_in_steps(operator: Operator, f: FloatArray, times: FloatArray) -> FloatArray:
     r"""Return e^{tL} f at several times, (N, …, k), in small steps; f is (N,) or (N, m).
 
     .. math:: e^{tL} f ≈ \left(1 - \tfrac{t}{m} L\right)^{-m} f,

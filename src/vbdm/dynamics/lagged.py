@@ -34,7 +34,7 @@ class Correlation(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Watched:
+class SeriesModes:
     """The modes of a spectrum along one or several time series."""
 
     #: Takes the number of a mode and returns its values in the order of the rows, (N,), with mean
@@ -76,7 +76,7 @@ def correlation(values: FloatArray, series: NDArray[np.intp], lag: int) -> Corre
     return Correlation(float(alike / size), influence)
 
 
-def watched(spectrum: Spectrum, series: Any, lengths: Any) -> Watched:
+def modes_along(spectrum: Spectrum, series: Any, lengths: Any) -> SeriesModes:
     """Return the modes along the operator's own rows, or along a series that was passed."""
     operator, size = spectrum.operator, np.abs(spectrum.eigenvalues)
     if series is not None:
@@ -84,8 +84,8 @@ def watched(spectrum: Spectrum, series: Any, lengths: Any) -> Watched:
         values = spectrum.extend(points).values
         with np.errstate(divide="ignore", invalid="ignore"):
             relative = spectrum.errors.covariance / np.outer(size, size)
-        return Watched(
-            mode=lambda j: centred(values[:, j]),
+        return SeriesModes(
+            mode=lambda j: without_mean(values[:, j]),
             lengths=found.lengths or (len(values),), covariance=relative,
         )  # fmt: skip
     if spectrum.settings.series.known is False:
@@ -101,15 +101,15 @@ def watched(spectrum: Spectrum, series: Any, lengths: Any) -> Watched:
         )
     own = spectrum.settings.series.lengths or (operator.n_points,)
     added = by_rows(influences(spectrum), operator.graph.order)
-    return Watched(
-        mode=lambda j: centred(function_of(spectrum, j)),
+    return SeriesModes(
+        mode=lambda j: without_mean(function_of(spectrum, j)),
         lengths=own if lengths is None else check_lengths(lengths, sum(own)),
         own_influence=lambda j: np.asarray(added[:, j]) / size[j],
         covariance=np.zeros((len(size), len(size))),
     )
 
 
-def centred(values: FloatArray) -> FloatArray:
+def without_mean(values: FloatArray) -> FloatArray:
     """Return values minus their mean over the rows that have some."""
     return np.asarray(values - (np.nanmean(values) if np.isfinite(values).any() else 0.0))
 

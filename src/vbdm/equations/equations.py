@@ -15,7 +15,7 @@ from ..base.points import check_function, check_per_point
 from ..errors import InputError, ProjectedWarning, SolverError, UnreachedWarning, warn_user
 from ..operator.operator import Operator
 from .network import Network, network_of
-from .sets import Naming, Region, as_array, described, refuse_overlap
+from .sets import Naming, Region, as_array, in_short, refuse_overlap
 from .solved import Committor, HittingProbabilities, PassageTime, Solved, are_apart
 from .solver import TOLERANCE
 from .system import System, system_of
@@ -244,7 +244,7 @@ class Equations(Accessor):
         """
         outside = Naming(self.operator, labels, columns).read(inside, "inside").complement
         if not outside.mask.any():
-            raise InputError(f"All points lie in `inside`; received {described(inside)}.")
+            raise InputError(f"All points lie in `inside`; received {in_short(inside)}.")
         return self._time_to(outside, tol)
 
     def _time_to(self, target: Region, tol: float) -> PassageTime:

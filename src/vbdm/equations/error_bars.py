@@ -52,7 +52,7 @@ def functional(
     push = local_times(network) * left * z
     of_push, *rest = (network.weights @ np.stack([push, u, z, u * z], axis=1)).T
     pairs = network.mass * left * z + of_push - energy(network, u, z, *rest)
-    influence = responded(operator, pairs)
+    influence = with_response(operator, pairs)
     if own is not None:
         influence = influence + own
     return Estimate(float(weights @ known), deviation(operator, influence, values))
@@ -76,9 +76,9 @@ def local_times(network: Network) -> FloatArray:
     return np.divide(network.mass, degrees, out=np.zeros_like(degrees), where=degrees > 0)
 
 
-def responded(operator: Operator, own: FloatArray) -> FloatArray:
+def with_response(operator: Operator, own: FloatArray) -> FloatArray:
     """Return I = p - (1 - c1/2) S p: what the density's response leaves of own pairs, (M,)."""
-    return np.asarray(own - power_of_density(operator) * smoothed(operator, own))
+    return np.asarray(own - power_of_density(operator) * smooth(operator, own))
 
 
 def under_measure(operator: Operator, own: FloatArray) -> FloatArray:
@@ -87,10 +87,10 @@ def under_measure(operator: Operator, own: FloatArray) -> FloatArray:
     Points have the share q^(c1 - 1) in it, besides given weights, and q responds to each of them.
     With a potential (c1 = 0) the two nearly cancel, and bars came out twice as large as the spread.
     """
-    return np.asarray(own + (1 - 2 * power_of_density(operator)) * smoothed(operator, own))
+    return np.asarray(own + (1 - 2 * power_of_density(operator)) * smooth(operator, own))
 
 
-def smoothed(operator: Operator, own: FloatArray) -> FloatArray:
+def smooth(operator: Operator, own: FloatArray) -> FloatArray:
     """Return S p, (M,): p shared out over the neighbours, by how far each raises the density."""
     sums, counts = row_sums_of(operator), counts_of(operator)
     share = np.divide(own, sums, out=np.zeros_like(own), where=sums > 0)

@@ -95,10 +95,10 @@ class Naming:
 
         `name` is the argument's.
         """
-        found = self.found(what, name)
+        found = self.region(what, name)
         if not found.mask.any():
             raise InputError(
-                f"The set `{name}` is empty; received {described(what)}. Compare it with the "
+                f"The set `{name}` is empty; received {in_short(what)}. Compare it with the "
                 "range of the data, or with the labels that occur."
             )
         order = self.operator.graph.order
@@ -108,7 +108,7 @@ class Naming:
         mask = order.to_caller(order.to_inside(found.mask.astype(np.float64)) > 0)
         return replace(found, mask=np.asarray(mask))
 
-    def found(self, what: Any, name: str) -> Region:
+    def region(self, what: Any, name: str) -> Region:
         """Return the set that the user means, which may be empty."""
         if isinstance(what, Region):
             return what
@@ -119,7 +119,7 @@ class Naming:
             several = values.tolist()
             # Numbers that are no labels are row numbers.
             if values.dtype.kind not in "iuf" or all(map(self.is_label, several)):
-                return Region(self.by_labels(several, name), described(what))
+                return Region(self.by_labels(several, name), in_short(what))
         return region_of(what, n, name)
 
     def by_word(self, what: Any, name: str) -> BoolArray:
@@ -238,7 +238,7 @@ def as_array(what: Any, dtype: DTypeLike | None = None) -> NDArray[Any]:
         return np.asarray(None)
 
 
-def described(what: Any) -> str:
+def in_short(what: Any) -> str:
     """Return what the user passed, in a few words."""
     values = as_array(what)
     if values.size > 8:
@@ -272,7 +272,7 @@ def region_of(what: Any, n: int, name: str) -> Region:
     rows = np.atleast_1d(np.nan if numbers is None else numbers)
     if (rows != np.floor(rows)).any() or (rows < 0).any() or (rows >= n).any():
         raise InputError(
-            f"`{name}` is no set of points; received {described(what)}. A set is a mask of {n} "
+            f"`{name}` is no set of points; received {in_short(what)}. A set is a mask of {n} "
             f"booleans, row numbers from 0 to {n - 1}, a label, a condition such as 'x0 < -1.2', "
             f"or {n} signed distances to its edge."
         )

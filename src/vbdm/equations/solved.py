@@ -29,9 +29,9 @@ from .error_bars import (
     energy,
     functional,
     local_times,
-    responded,
     summed_inside,
     under_measure,
+    with_response,
 )
 from .sets import Naming
 from .solver import Solution
@@ -232,7 +232,7 @@ class Committor(Solved):
                 results.append(Estimate(np.nan, np.nan))
                 continue
             value = power / whole
-            influence = responded(operator, (own_energy - value * own) / whole)
+            influence = with_response(operator, (own_energy - value * own) / whole)
             results.append(Estimate(value, deviation(operator, influence, self.values)))
         return results[0], results[1], results[2]
 

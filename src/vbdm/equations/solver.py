@@ -82,7 +82,7 @@ class Multigrid:
         if not self.levels:
             return self.coarsest @ residual
         finest, inverse = self.finest, self.inverse[:, None]
-        coarse = self.corrected(self.over_cells(residual * inverse))
+        coarse = self.v_cycle(self.over_cells(residual * inverse))
         smooth = np.asarray(applied(finest.averages, product, coarse, finest.engine))
         smooth += JACOBI * residual
         smooth *= inverse
@@ -95,14 +95,14 @@ class Multigrid:
         # In blocks, K P is there by points, and not by cells.
         return np.asarray(self.finest.summed(self.finest.spread(self.network.weights @ block)))
 
-    def corrected(self, residual: FloatArray, depth: int = 0) -> FloatArray:
+    def v_cycle(self, residual: FloatArray, depth: int = 0) -> FloatArray:
         """Return roughly the solution of a coarse system: a V-cycle."""
         level = self.levels[depth]
         if depth == len(self.levels) - 1:
             return self.coarsest @ residual
         x = (DAMPING / level.diagonal)[:, None] * residual
         remainder = level.engine.multiply(level.restriction, level.remainder(x, residual))
-        x += level.engine.multiply(level.interpolation, self.corrected(remainder, depth + 1))
+        x += level.engine.multiply(level.interpolation, self.v_cycle(remainder, depth + 1))
         level.smooth(x, residual)
         return x
 
