@@ -20,6 +20,8 @@ import matplotlib.pyplot as plt
 
 pytestmark = [
     pytest.mark.filterwarnings("error"),
+    # After "error", which would take the doubts that all tests ignore for errors.
+    pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning"),
 ]
 RNG = np.random.default_rng(0)
 TURN = RNG.uniform(0, 2 * np.pi, 500)
