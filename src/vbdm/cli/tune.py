@@ -51,6 +51,9 @@ def tune(
     sparse points have enough of them. Twice the slope of S(ε) is the dimension seen at that scale:
     where it is flat in ε, the data is a manifold.
     """
+    from ..base.files import plain
+    from ..report.facts import facts_of
+
     targets = [check_output(path, SUFFIXES, force) for path in out]
     if any(target.suffix.lower() != ".csv" for target in targets):
         need_matplotlib()
@@ -58,7 +61,7 @@ def tune(
         _, cloud, _ = read_points(work, file, options)
         operator = estimate(work, cloud, options)
         with work.ledger.stage("curve"):
-            facts = facts_of(operator)
+            facts = plain({**facts_of(operator), "curve": curve_of(operator.tuning)})
             for target in targets:
                 write(operator, target)
                 say_written(target)
@@ -70,31 +73,6 @@ def tune(
             click.echo(line)
         for path in out:
             click.echo(f"Written: {path}")
-
-
-def facts_of(operator: Operator) -> dict[str, Any]:
-    """Return what was chosen, and the curve, as plain numbers."""
-    from ..base.files import plain
-    from ..operator.sums import pairs_of, quantiles
-
-    levels = ("0.05", "0.5", "0.95")
-    facts: dict[str, Any] = plain(
-        {
-            "n_points": operator.n_points,
-            "epsilon": operator.epsilon,
-            "rule": operator.tuning.rule,
-            "widths": dict(zip(levels, quantiles(operator.widths), strict=True)),
-            "dimension": {
-                "value": operator.dim,
-                "standard_error": operator.dimension.standard_error,
-            },
-            "n_neighbors": operator.n_neighbors,
-            "by_reach": operator.kernel.by_reach,
-            "pairs": dict(zip(levels, quantiles(pairs_of(operator)), strict=True)),
-            "curve": curve_of(operator.tuning),
-        }
-    )
-    return facts
 
 
 def curve_of(tuning: Tuning) -> dict[str, Any]:

@@ -68,8 +68,8 @@ def spectrum_of(result: Any) -> Spectrum:
     if isinstance(found, Spectrum):
         return found
     raise InputError(
-        f"This has no spectrum to draw; received {type(result).__name__}. Pass a Spectrum or a "
-        "fitted DiffusionMap."
+        f"This has no spectrum to draw; received {type(result).__name__}. Pass op.spectrum(10), "
+        "or a fitted DiffusionMap."
     )
 
 

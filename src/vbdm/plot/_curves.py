@@ -30,7 +30,7 @@ LEGEND_ROOM = 0.35
 #: How ε was chosen, in words, by the name of the rule.
 RULES = {
     "degree": "enough neighbours for sparse points",
-    "slope": "where S is steepest",
+    "slope": "where the kernel's sum is steepest",
     "given": "given",
 }
 

@@ -1,7 +1,11 @@
-"""Everything on the points that can be an axis or a colour of the page."""
+"""Everything on the points that can be an axis or a colour of the page, as short text.
+
+Arrays are bytes in base64, numbers rounded to 16 bits.
+"""
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,7 +18,6 @@ from ..errors import InputError
 from ..plot._canvas import principal_positions
 from ..spectrum.spectrum import Spectrum
 from ..spectrum.vectors import functions_at
-from ._packing import MISSING, STEPS, packed, quantised
 
 #: Largest numbers of data columns, of eigenfunctions, of fields of labels and of further numbers;
 #: with more, the page would become too large a file.
@@ -22,6 +25,10 @@ MOST_COLUMNS, MOST_FUNCTIONS, MOST_LABEL_FIELDS, MOST_NUMBER_FIELDS = 10, 40, 12
 #: Labels of a field that have a colour of their own, the most frequent ones; the others share one.
 #: The page's `colour.js` has as many colours.
 MOST_COLOURED = 10
+#: Values are rounded to whole numbers from 0, the smallest value, to STEPS, the largest; MISSING
+#: stands for no value. The page's `data.js` has the same two numbers.
+STEPS = 65534
+MISSING = 65535
 #: Anything that is known about the rows, as `page` takes it.
 AboutRows = RowNotes | Mapping[str, ArrayLike]
 Channel = dict[str, Any]
@@ -140,9 +147,9 @@ def as_notes(about: AboutRows | None, n: int) -> RowNotes:
     if about is None:
         return RowNotes()
     if isinstance(about, RowNotes):
-        check_sizes({name: kept.codes for name, kept in about.labels.items()}, n)
-        check_sizes(about.numbers, n)
-        check_sizes({} if about.times is None else {"times": about.times}, n)
+        codes = {name: kept.codes for name, kept in about.labels.items()}
+        moments = {} if about.times is None else {"times": about.times}
+        check_sizes({**codes, **about.numbers, **moments}, n)
         return about
     fields = {str(name): np.asarray(values) for name, values in about.items()}
     check_sizes(fields, n)
@@ -162,9 +169,8 @@ def check_sizes(fields: Mapping[str, NDArray[Any]], n: int) -> None:
     for name, values in fields.items():
         if values.shape != (n,):
             raise InputError(
-                f"`about_rows` must have one value for each of the {n:,} points; received an "
-                f"array of shape {values.shape} as {name!r}. Pass them for the points that were "
-                "used, in the same order."
+                f"`about_rows` must have one value for each of the {n:,} points, in their order; "
+                f"received an array of shape {values.shape} as {name!r}."
             )
 
 
@@ -177,3 +183,16 @@ def left_out(about: RowNotes) -> str:
     return "".join(
         f" The first {most} of {n} {what} can be chosen." for n, most, what in counts if n > most
     )
+
+
+def packed(values: NDArray[Any]) -> str:
+    """Return the bytes of an array in base64."""
+    return base64.b64encode(np.ascontiguousarray(values).tobytes()).decode("ascii")
+
+
+def quantised(values: FloatArray, low: float, high: float) -> str:
+    """Return values as 16-bit numbers between `low` and `high`; NaN and infinity are MISSING."""
+    known = np.isfinite(values)
+    extent = (high - low) or 1.0
+    share = np.where(known, np.clip((values - low) / extent, 0, 1), 0)
+    return packed(np.where(known, np.round(share * STEPS), MISSING).astype("<u2"))

@@ -21,12 +21,11 @@ from ..spectrum.spectrum import Spectrum
 from ..trust.diagnose import diagnose, flags_of
 from ..trust.epsilon_scan import EpsilonScan, why_no_scan
 from ..trust.findings import Finding
-from . import _parts as parts
+from . import _notes as notes_on
+from . import _tables as tables
 from ._channels import AboutRows, as_notes, left_out
-from ._error_parts import error_table
 from ._glossary import glossary
 from ._payload import choose_drawn, payload
-from ._settings import settings_table
 from .answers import Answer, links, sections, with_columns
 from .citing import A_SPECTRUM, citations, has_delays, methods_paragraph
 from .clock_words import check_clock, time_heading
@@ -154,33 +153,34 @@ def page(
     found = diagnose(spectrum, scan) if findings is None else findings
     flags = flags_of(found)
     known = dict(source or {})
+    works = citations(spectrum)
     style, script = resource("page.css"), whole_script()
     fields = {
-        "title": parts.text(title or parts.heading(spectrum.operator)),
+        "title": tables.text(title or notes_on.heading(spectrum.operator)),
         "policy": policy(style, script),
         "style": style,
         "script": script,
-        "found": parts.text(what_was_found(spectrum, preparation)),
-        "sentence": parts.sentence(spectrum),
-        "summary": parts.summary(spectrum, known, unit),
-        "verdict": parts.verdict(found),
-        "eigenvalues": parts.eigenvalue_table(spectrum, flags, clock),
-        "table": parts.table_note(spectrum, preparation, clock, unit),
-        "errors": error_table(spectrum),
-        "times": parts.text(time_heading(clock)),
+        "found": tables.text(what_was_found(spectrum, preparation)),
+        "sentence": notes_on.sentence(spectrum),
+        "summary": notes_on.summary(spectrum, known, unit),
+        "verdict": tables.verdict(found),
+        "eigenvalues": tables.eigenvalue_table(spectrum, flags, clock),
+        "table": notes_on.table_note(spectrum, preparation, clock, unit),
+        "errors": tables.error_table(spectrum),
+        "times": tables.text(time_heading(clock)),
         "links": links(answers),
         "answers": sections(answers),
-        "drawn": parts.text(f"{drawn.note}{left_out(notes)}"),
-        "places": parts.places_note(spectrum),
-        "epsilon": parts.epsilon_note(spectrum, scan, why_no_scan(spectrum)),
-        "tuning": parts.tuning_note(spectrum.operator),
-        "density": parts.density_note(spectrum.operator),
+        "drawn": tables.text(f"{drawn.note}{left_out(notes)}"),
+        "places": notes_on.places_note(spectrum),
+        "epsilon": notes_on.epsilon_note(spectrum, scan, why_no_scan(spectrum)),
+        "tuning": notes_on.tuning_note(spectrum.operator),
+        "density": notes_on.density_note(spectrum.operator),
         "glossary": glossary(),
-        "diagnoses": parts.finding_list(found, warnings),
-        "methods": parts.text(methods_paragraph(spectrum, known.get("n_read"), preparation)),
-        "references": parts.references(citations(spectrum)),
-        "bibtex": parts.text("\n\n".join(entry.bibtex for entry in citations(spectrum))),
-        "settings": settings_table(spectrum, known, preparation, seconds, settings),
+        "diagnoses": tables.finding_list(found, warnings),
+        "methods": tables.text(methods_paragraph(spectrum, known.get("n_read"), preparation)),
+        "references": "".join(f"<li>{tables.text(work.text)}</li>" for work in works),
+        "bibtex": tables.text("\n\n".join(work.bibtex for work in works)),
+        "settings": tables.settings_table(spectrum, known, preparation, seconds, settings),
         "data": payload(
             spectrum, scan, names, drawn, row_numbers, flags, notes, has_delays(preparation)
         ),

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from ..base.arrays import to_host
 from ..base.files import plain
 from ..base.row_notes import RowNotes
-from ..base.wording import Style, common_style
 from ..kernel.tuning import SlopeCurve
 from ..operator.operator import Operator
 from ..plot._canvas import principal_positions
@@ -21,8 +20,8 @@ from ..spectrum.spectrum import Spectrum
 from ..trust.epsilon_scan import EpsilonScan, drawn_rows
 from ..trust.error_bars import Group, width_of
 from ..trust.series import in_series
-from ._channels import channels
-from ._packing import packed, quantised
+from ._channels import channels, packed, quantised
+from ._tables import interval, style_of
 
 #: Largest number of eigenfunctions that follow ε; with more, the page would be too large a file.
 MOST_MOVED = 12
@@ -65,24 +64,9 @@ def payload(
 ) -> str:
     """Return the JSON text of everything that the page draws, safe inside a script element.
 
-    Parameters
-    ----------
-    spectrum : Spectrum
-        The result.
-    scan : EpsilonScan or None
-        The eigenpairs at other ε, for the slider.
-    names : sequence of str or None
-        Names of the columns.
-    drawn : Drawn
-        The points to draw.
-    row_numbers : (N,) array or None
-        The row of each point in its file.
-    flags : mapping
-        What is doubtful about an eigenvalue, by its number.
-    about : RowNotes
-        Labels, times and further numbers of all points.
-    has_delays : bool
-        Whether points were made of several rows of a series.
+    The scan is for the slider. `names` are those of the columns, `row_numbers` the row of each
+    point in its file, (N,); `flags` say what is doubtful about an eigenvalue, by its number; with
+    `has_delays`, points were made of several rows of a series.
     """
     operator, rows = spectrum.operator, drawn.rows
     numbers = rows if row_numbers is None else np.asarray(row_numbers)[rows]
@@ -149,17 +133,6 @@ def function_error(spectrum: Spectrum, group: Group) -> float:
     if group.is_several:
         return spectrum.errors.function_of_group(group.members)
     return float(spectrum.errors.functions[group.members[0]])
-
-
-def interval(group: Group, style: Style) -> str:
-    """Return the 95 % interval of a group's mean as text."""
-    return f"{style.show(group.lower)} to {style.show(group.upper)}"
-
-
-def style_of(spectrum: Spectrum) -> Style:
-    """Return the style in which all eigenvalues and their errors are written."""
-    errors = [group.total_error for group in spectrum.errors.by_group]
-    return common_style(np.real(spectrum.eigenvalues), errors)
 
 
 def tuning(operator: Operator) -> dict[str, Any] | None:

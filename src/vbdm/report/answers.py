@@ -13,7 +13,7 @@ import numpy as np
 from ..base.arrays import FloatArray
 from ..base.estimate import Estimate
 from ..base.row_notes import RowNotes
-from ._parts import prose, text
+from ._tables import prose, text
 
 #: Pictures that are wider than this many heights stand above their table, others beside it.
 WIDE = 1.6

@@ -12,9 +12,10 @@ from ..base.references import PAPER, Citation, credit_of
 from ..base.versions import __version__
 from ..base.wording import common_style, minus, power_of_ten, subscript, with_error
 from ..operator.operator import Operator
-from ..operator.sums import in_potential, quantiles
+from ..operator.sums import quantiles
 from ..placement import IN_MEMORY
 from ..spectrum.spectrum import Spectrum
+from .facts import operator_in_words, short
 
 A_SPECTRUM = an(Spectrum, "Pass op.spectrum(10).")
 
@@ -73,65 +74,25 @@ def methods_paragraph(
     >>> methods_paragraph(op.spectrum(4))[:64]
     'We estimated the Laplacian, L f = Δf, from N = 600 points with v'
     """
-    operator = spectrum.operator
+    operator, dim = spectrum.operator, spectrum.operator.dimension
+    n = operator.n_points
+    read = "" if n_read is None or n_read == n else f" (of {n_read:,} rows read)"
+    size = with_error(dim.value, dim.standard_error)
     sentences = [
-        f"We estimated {operator_in_words(operator)}, from N = {operator.n_points:,} points"
-        f"{read_in_words(operator.n_points, n_read)} with vbdm {__version__}, which implements "
-        "variable bandwidth diffusion kernels (Berry and Harlim 2016).",
+        f"We estimated {operator_in_words(operator)}, from N = {n:,} points{read} with "
+        f"vbdm {__version__}, which implements variable bandwidth diffusion kernels (Berry and "
+        "Harlim 2016).",
         preparation_in_words(preparation),
         metric_in_words(operator),
         bandwidth_in_words(operator),
         potential_in_words(operator),
-        dimension_in_words(operator),
+        f"The intrinsic dimension d = {size} was {dim.credit.words}.",
         epsilon_in_words(operator),
         engine_in_words(operator),
         solver_in_words(spectrum),
         errors_in_words(spectrum),
     ]
     return " ".join(sentence for sentence in sentences if sentence)
-
-
-def operator_name(operator: Operator) -> str:
-    """Return the name of the operator, with its article: "the Laplacian"."""
-    if in_potential(operator):
-        return "the generator of the gradient flow in a given potential U"
-    c1 = operator.settings.exponents.c1
-    if c1 is None:
-        return "the operator of a given bandwidth"
-    names = {0.0: "the Laplacian", 1.0: "the generator of the gradient flow"}
-    return names.get(
-        round(c1, 9),
-        f"the operator with c1 = {c1:.4g}",
-    )
-
-
-def formula(operator: Operator) -> str:
-    """Return the operator as a formula in plain text."""
-    c1 = operator.settings.exponents.c1
-    if in_potential(operator):
-        return "L f = Δf − ∇U·∇f"
-    if c1 is None:
-        first = minus(round(2 - 2 * operator.settings.exponents.alpha, 9))
-        return f"L f = Δf + {first} ∇f·∇q/q + (d + 2) ∇f·∇ρ/ρ"
-    if abs(c1) < 1e-9:
-        return "L f = Δf"
-    size = "" if abs(abs(c1) - 1) < 1e-9 else f"{abs(c1):.4g} "
-    drift = "∇f·∇π/π" if operator.settings.weighting.is_used else "∇f·∇q/q"
-    return f"L f = Δf {'−' if c1 < 0 else '+'} {size}{drift}"
-
-
-def operator_in_words(operator: Operator) -> str:
-    """Return name and formula of the operator, with what q is where the formula has it."""
-    what = formula(operator)
-    if "∇π" in what:
-        return f"{operator_name(operator)}, {what}, π being the sampling density times the weights"
-    q = ", q being the sampling density" if "∇q" in what else ""
-    return f"{operator_name(operator)}, {what}{q}"
-
-
-def read_in_words(n_points: int, n_read: int | None) -> str:
-    """Return " (of n rows read)", or nothing if all were used."""
-    return "" if n_read is None or n_read == n_points else f" (of {n_read:,} rows read)"
 
 
 def preparation_in_words(preparation: Any) -> str:
@@ -235,13 +196,6 @@ def bandwidth_in_words(operator: Operator) -> str:
     )
 
 
-def dimension_in_words(operator: Operator) -> str:
-    """Return a sentence on the dimension and where it came from."""
-    found = operator.dimension
-    size = with_error(found.value, found.standard_error)
-    return f"The intrinsic dimension d = {size} was {found.credit.words}."
-
-
 def epsilon_in_words(operator: Operator) -> str:
     """Return a sentence on how ε was chosen, and on how wide the kernel is."""
     tuning = operator.tuning
@@ -249,31 +203,16 @@ def epsilon_in_words(operator: Operator) -> str:
     if tuning.words:
         how = f"was chosen automatically, {tuning.words}"
     low, middle, high = quantiles(operator.widths)
+    k, cutoff = operator.n_neighbors, operator.kernel.cutoff
+    pairs = f"{k} nearest neighbours were used"
+    if operator.kernel.by_reach:
+        within = f"all pairs with |x − y|² < {cutoff:.1f} ε ρ(x) ρ(y)"
+        pairs = f"{within} were used, {k} per point on average"
     return (
         f"The bandwidth parameter ε = {short(operator.epsilon)} {how}; the kernel's width "
         f"√(4ε) ρ is {middle:.3g} in the median ({low:.3g} to {high:.3g} for 90 % of the points), "
-        f"and {pairs_in_words(operator)}."
+        f"and {pairs}."
     )
-
-
-def pairs_in_words(operator: Operator) -> str:
-    """Return which pairs of points the kernel was evaluated on."""
-    k = operator.n_neighbors
-    if not operator.kernel.by_reach:
-        return f"{k} nearest neighbours were used"
-    cutoff = operator.kernel.cutoff
-    return f"all pairs with |x − y|² < {cutoff:.1f} ε ρ(x) ρ(y) were used, {k} per point on average"
-
-
-def short(value: float) -> str:
-    """Return a number with three digits; very small and large ones with a power of ten.
-
-    Examples
-    --------
-    >>> short(0.0123456), short(7.4012e-05), short(2e-12)
-    ('0.0123', '7.4·10⁻⁵', '2·10⁻¹²')
-    """
-    return f"{value:.3g}" if 1e-4 <= value < 1e6 else power_of_ten(value, digits=3)
 
 
 def engine_in_words(operator: Operator) -> str:

@@ -16,9 +16,9 @@ from ..forecast import words
 from ..forecast.forecast import Forecast
 from ..forecast.skill import Skill
 from ..forecaster import Forecaster
+from ._notes import fact_list
 from ._page import filled, policy, resource
-from ._parts import fact_list, prose, text
-from ._settings import grouped
+from ._tables import grouped, prose, text
 
 #: Columns that are drawn, and that have a table of skill; the files have all.
 DRAWN = 4

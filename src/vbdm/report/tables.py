@@ -14,7 +14,7 @@ from ..operator.operator import Operator
 from ..spectrum.spectrum import Spectrum
 from ..trust.diagnose import doubtful_modes
 from ..trust.findings import Finding
-from .citing import formula, operator_name
+from .facts import formula, operator_name
 
 HEAD = ("j", "eigenvalue", "± total error", "95 % interval", "mean of its group")
 #: Colours of lights that can be read on light and dark pages.

@@ -11,16 +11,12 @@ from ..base.files import plain
 from ..base.versions import __version__, library_versions
 from ..dynamics.clock import Clock
 from ..io.saved.zarr_group import as_entry
-from ..operator.sums import pairs_of, quantiles
-from ..report.citing import formula, operator_name
+from ..report.facts import facts_of
 from ..report.found import what_was_found
 from ..spectrum.spectrum import Spectrum
 from ..trust.findings import Finding
 from .folder import FORMAT, VERSION
 from .origin import Origin
-
-#: Levels of the quantiles of the kernel's width.
-LEVELS = ("0.05", "0.5", "0.95")
 
 
 def summarise(
@@ -75,27 +71,9 @@ def describe_estimate(spectrum: Spectrum) -> dict[str, Any]:
     op = spectrum.operator
     points = op.graph.points
     return {
-        "operator": {
-            "name": operator_name(op),
-            "formula": formula(op),
-            "c1": op.settings.exponents.c1,
-            "alpha": op.settings.exponents.alpha,
-            "beta": op.settings.exponents.beta,
-        },
-        "n_points": op.n_points,
+        **facts_of(op),
         "n_columns": None if points is None else points.shape[1],
-        "dimension": {
-            "value": op.dim,
-            "standard_error": op.dimension.standard_error,
-            "by_scale": op.dimension.by_scale,
-        },
         "decided": op.settings.as_dict(),
-        "epsilon": op.epsilon,
-        "epsilon_rule": op.tuning.rule,
-        "n_neighbors": op.n_neighbors,
-        "by_reach": op.kernel.by_reach,
-        "pairs": dict(zip(LEVELS, quantiles(pairs_of(op)), strict=True)),
-        "widths": dict(zip(LEVELS, quantiles(op.widths), strict=True)),
         "metric": op.graph.metric if points is not None else "precomputed",
         "eigenvalues": eigenvalue_rows(spectrum),
         "groups": spectrum.errors.by_group,

@@ -11,7 +11,7 @@ from tests.support.estimates import estimate_with
 import vbdm
 from vbdm import scan_epsilon
 from vbdm.report import page
-from vbdm.report._payload import style_of
+from vbdm.report._tables import style_of
 
 STILL = ["spectrum", "legend", "left", "right", "density", "degrees", "slopes"]
 EVIL = "</script><img src=x onerror=\"document.title='broken'\">"
