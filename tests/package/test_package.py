@@ -40,7 +40,7 @@ def test_examples_in_docstrings(name):
 #: Packages whose opening lists their modules; the first column names them in backticks.
 ROOMS = [
     "base", "engines", "engines/compiled", "graph", "kernel", "operator", "spectrum",
-    "solvers/multilevel", "extension", "trust", "settings", "io/saved", "estimate",
+    "solvers/multilevel", "extension", "trust", "io/saved", "estimate",
 ]  # fmt: skip
 
 

@@ -13,6 +13,7 @@ import pytest
 
 import vbdm
 from vbdm.base.arrays import is_elsewhere
+from vbdm.operator.normalise import with_epsilon
 from vbdm.spectrum.solve import compute_spectrum
 from vbdm.spectrum.vectors import vectors_of
 
@@ -101,7 +102,7 @@ def test_components_and_a_start_from_another_width() -> None:
     with pytest.raises(vbdm.InputError, match="not connected"):
         compute_spectrum(there(operator), 6, components="error")
     single = vbdm.estimate_operator(plane(8, 600), run="scipy")
-    wider = single.at_epsilon(1.5 * single.epsilon)
+    wider = with_epsilon(single, 1.5 * single.epsilon)
     first = compute_spectrum(single, 6, solver="multilevel")
     here = compute_spectrum(wider, 6, solver="multilevel", start=first)
     start = compute_spectrum(there(single), 6, solver="multilevel")
