@@ -14,6 +14,5 @@ points, ready to be applied.
 `sample_theory`  by how much a random sample shifts eigenvalues
 `weighted`       factors that a potential or weights put on pairs
 `sums`           sums over the rows of the kernel, each point counted by copies and by weight
-`verbs`          questions to an operator, answered by later rooms
 ===============  ===================================================================================
 """
