@@ -75,7 +75,7 @@ def test_a_failing_rename_leaves_what_was_there(spectrum, tmp_path, monkeypatch,
     rename = os.rename
 
     def fail(source, target):
-        if (target if failing == "old" else source).suffix == {"old": ".old", "new": ".part"}[
+        if (target if failing == "old" else source).suffix == {"old": ".old", "new": ".partial"}[
             failing
         ]:
             raise OSError("no such luck")

@@ -13,11 +13,9 @@ import pytest
 from tests.support.commands import done, snapshot
 
 import vbdm
-from vbdm.base.files import plain
+from vbdm.base.files import STALE, plain
 from vbdm.io.saved.persistence import read_notes
 from vbdm.results import Origin, check_folder, load_results, write_arrays, write_results
-from vbdm.results import folder as folder_module
-from vbdm.results.folder import STALE, clean_up
 
 CLOUD = np.random.default_rng(2).standard_normal((150, 2))
 
@@ -176,26 +174,6 @@ def test_of_two_runs_without_force_the_second_is_refused(spectrum, tmp_path):
     assert os.listdir(tmp_path) == ["r"]
 
 
-def test_of_two_runs_with_force_the_last_one_stays(spectrum, tmp_path, monkeypatch):
-    """Another run may put its folder there between the two renamings."""
-    folder = tmp_path / "r"
-    write(folder, spectrum)
-    set_aside, rivals = folder_module.set_aside, [tmp_path / "rival", tmp_path / "another"]
-    for rival in rivals:
-        write(rival, spectrum)
-
-    def then_a_rival(target, old):
-        set_aside(target, old)
-        if rivals:
-            os.rename(rivals.pop(), target)
-
-    monkeypatch.setattr(folder_module, "set_aside", then_a_rival)
-    write(folder, spectrum, origin=Origin(n_read=7), force=True)
-    assert load_results(folder).summary["input"]["n_read"] == 7
-    assert os.listdir(tmp_path) == ["r"]
-    assert not rivals
-
-
 def test_a_link_stays_a_link(spectrum, tmp_path):
     write(tmp_path / "real", spectrum)
     (tmp_path / "latest").symlink_to(tmp_path / "real")
@@ -259,12 +237,6 @@ def test_leftovers_are_removed_when_they_are_old(spectrum, tmp_path):
     assert other.exists()
 
 
-def test_another_run_may_clean_up_at_the_same_time(tmp_path, monkeypatch):
-    gone = tmp_path / ".r.vbdm-00000000.partial"
-    monkeypatch.setattr("vbdm.results.folder.leftovers", lambda target, kind: [gone])
-    clean_up(tmp_path / "r")
-
-
 def renaming(monkeypatch, second):
     """Call `second` in place of the second renaming of `os.rename`; it may rename, or raise."""
     calls, rename = [], os.rename
@@ -275,25 +247,6 @@ def renaming(monkeypatch, second):
 
     monkeypatch.setattr(os, "rename", replaced)
     return rename
-
-
-def test_results_on_their_way_out_do_not_look_stale(spectrum, tmp_path, monkeypatch):
-    """Old results keep their date; another run must not remove them before the new are there."""
-    place = tmp_path / "r"
-    write(place, spectrum)
-    past = time.time() - 2 * STALE
-    os.utime(place, (past, past))
-    ages = []
-
-    def look(*names):
-        (old,) = tmp_path.glob(".r.vbdm-*.old")
-        ages.append(time.time() - old.stat().st_mtime)
-        rename(*names)
-
-    rename = renaming(monkeypatch, look)
-    write(place, spectrum, force=True)
-    assert len(ages) == 1
-    assert ages[0] < STALE / 2
 
 
 def test_a_failed_renaming_is_undone(spectrum, tmp_path, monkeypatch):
@@ -335,7 +288,7 @@ def test_read_only_files_of_yours_are_kept(spectrum, tmp_path, monkeypatch):
             raise PermissionError(13, "Permission denied", str(path))
         return open(path, mode)
 
-    monkeypatch.setattr("vbdm.results.folder.open", careful, raising=False)
+    monkeypatch.setattr("vbdm.base.files.open", careful, raising=False)
     write(place, spectrum, force=True)
     assert (place / "mine.txt").read_text() == "look at mode 2"
 

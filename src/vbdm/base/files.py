@@ -6,6 +6,8 @@ import dataclasses
 import math
 import os
 import secrets
+import shutil
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib import import_module
@@ -18,6 +20,8 @@ from ..errors import InputError
 from .checks import a_path
 
 PathLike = str | os.PathLike[str]
+#: Seconds after which what a killed run has left is removed.
+STALE = 3600
 
 
 def need(module: str, path: str | os.PathLike[str], extra: str, doing: str = "Reading") -> Any:
@@ -80,21 +84,73 @@ def replacing(target: Path) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def replacing_path(target: Path) -> Iterator[Path]:
-    """Yield the path of a temporary file that the block writes and that then replaces the target.
+    """Yield the path of a new file or folder that takes the target's place once it is complete.
 
-    If the block raises, the temporary file is removed and the target stays as it was.
+    If the block raises, what it made is removed and the target stays as it was.
     """
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    put_back(target)
+    new, old = beside(target, "partial"), beside(target, "old")
     try:
-        yield temporary
-        with open(temporary, "rb+") as stream:
-            os.fsync(stream.fileno())
-        os.replace(temporary, target)
+        yield new
+        sync(new)
+        if target.is_dir():
+            # A folder cannot be renamed over another one that holds something.
+            os.rename(target, old)
+            try:
+                os.rename(new, target)
+            except BaseException:
+                os.rename(old, target)
+                raise
+        else:
+            os.replace(new, target)
     except BaseException:
-        with suppress(OSError):
-            temporary.unlink()
+        remove(new)
         raise
     sync_folder(target.parent)
+    remove(old)
+    for path in leftovers(target, "partial") + leftovers(target, "old"):
+        # A younger one may belong to another run, which may be cleaning up as well.
+        with suppress(FileNotFoundError):
+            if time.time() - path.stat().st_mtime > STALE:
+                remove(path)
+
+
+def beside(target: Path, kind: str) -> Path:
+    """Return a new path next to the target, named after it and its kind: "partial" or "old"."""
+    return target.with_name(f".{target.name}.vbdm-{secrets.token_hex(4)}.{kind}")
+
+
+def leftovers(target: Path, kind: str) -> list[Path]:
+    """Return what killed runs have left of one kind beside the target, sorted."""
+    start, end = f".{target.name}.vbdm-", f".{kind}"
+    names = (path.name for path in target.parent.iterdir())
+    return sorted(target.with_name(n) for n in names if n.startswith(start) and n.endswith(end))
+
+
+def put_back(target: Path) -> None:
+    """Give an old folder its name back, if a run was killed between the two renamings."""
+    if target.parent.is_dir() and not target.exists():
+        for old in leftovers(target, "old")[-1:]:
+            os.rename(old, target)
+
+
+def remove(path: Path) -> None:
+    """Remove a file or a folder, as far as that can be done."""
+    shutil.rmtree(path, ignore_errors=True)
+    with suppress(OSError):
+        path.unlink()
+
+
+def sync(path: Path) -> None:
+    """Write a file, or all files of a folder, to the disk (fsync)."""
+    # Windows syncs only files open for writing; elsewhere, read-only files must be synced as well.
+    mode = "r+b" if os.name == "nt" else "rb"
+    for inner in (path, *path.rglob("*")):
+        if inner.is_dir():
+            sync_folder(inner)
+        elif not inner.is_symlink():
+            with open(inner, mode) as stream:
+                os.fsync(stream.fileno())
 
 
 def sync_folder(folder: Path) -> None:

@@ -1,26 +1,17 @@
-"""A folder that appears whole or not at all, and never at the cost of what was there before.
-
-It is built under another name beside its place, written to the disk, and renamed. Three things need
-more than that: a run that was killed between two renamings (`put_back`), a run that left its
-unfinished folder behind (`clean_up`), and files that the user has put into earlier results
-(`keep_what_others_wrote`).
-"""
+"""The results folder: where results may be written, and what of the user's own is kept there."""
 
 from __future__ import annotations
 
-import errno
 import json
 import os
-import secrets
 import shutil
-import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from ..base.checks import a_path
-from ..base.files import PathLike, sync_folder
+from ..base.files import PathLike, beside, put_back, replacing_path
 from ..errors import InputError
 
 #: The format and the version that results.json names.
@@ -32,10 +23,6 @@ STORE = "results.zarr"
 FORECAST, FORECAST_FORMAT = "forecast.json", "vbdm forecast"
 #: What was asked later, by `vbdm committor` and the like.
 EQUATIONS = "equations.json"
-#: Seconds after which an unfinished folder is removed; a younger one may belong to a running run.
-STALE = 3600
-#: How many folders of other runs are set aside before giving up.
-MOST_RIVALS = 100
 #: Files that file managers leave in a folder.
 DUST = {".DS_Store", "Thumbs.db", "desktop.ini"}
 
@@ -91,7 +78,7 @@ def refuse_to_lose(path: PathLike, target: Path, force: bool) -> None:
 
 def try_to_write(path: PathLike, target: Path) -> None:
     """Raise if a folder cannot be made beside the target."""
-    probe = beside(target, "partial")
+    probe = beside(target, "probe")
     try:
         probe.mkdir()
         probe.rmdir()
@@ -133,48 +120,24 @@ def format_in(folder: PathLike, name: str) -> Any:
     return head.get("format") if isinstance(head, dict) else None
 
 
-def beside(target: Path, kind: str) -> Path:
-    """Return a new path next to the target, named after it and its kind: "partial" or "old"."""
-    return target.with_name(f".{target.name}.vbdm-{secrets.token_hex(4)}.{kind}")
-
-
-def leftovers(target: Path, kind: str) -> list[Path]:
-    """Return the folders of one kind that runs have left beside the target, sorted."""
-    start, end = f".{target.name}.vbdm-", f".{kind}"
-    names = (entry for entry in target.parent.iterdir() if entry.is_dir())
-    return sorted(e for e in names if e.name.startswith(start) and e.name.endswith(end))
-
-
-def put_back(target: Path) -> None:
-    """Give earlier results their name back, if a run was killed between the two renamings."""
-    if target.parent.is_dir() and not target.exists():
-        for old in leftovers(target, "old")[-1:]:
-            os.rename(old, target)
-
-
 @contextmanager
 def replacing_folder(target: Path, force: bool = True) -> Iterator[Path]:
     """Yield a new folder that takes the target's place once it is complete and on the disk.
 
-    If the block raises, the target stays as it was and the new folder is removed. Files that the
-    user has put into old results are copied into the new folder. Unless `force` is set, there are
-    none, and results that another run has put there meanwhile stay: then the new ones are refused.
+    If the block raises, the target stays as it was. Files that the user has put into old results
+    are copied into the new folder. Without `force`, results that another run has put there
+    meanwhile stay.
     """
-    partial = beside(target, "partial")
-    try:
+    with replacing_path(target) as partial:
         partial.mkdir()
         yield partial
+        if not force and target.is_dir() and not is_empty(target):
+            raise refusal(
+                target,
+                "Another run has written its results there meanwhile.",
+                "Give another name as `folder`, or pass force=True to replace them.",
+            )
         keep_what_others_wrote(target, partial)
-        sync_tree(partial)
-        if force:
-            swap(partial, target)
-        else:
-            claim(partial, target)
-    except BaseException:
-        shutil.rmtree(partial, ignore_errors=True)
-        raise
-    sync_folder(target.parent)
-    clean_up(target)
 
 
 def keep_what_others_wrote(old: Path, new: Path) -> None:
@@ -215,89 +178,3 @@ def all_answer_files(folder: Path) -> list[str]:
         return [name for entry in entries for name in answer_files(entry)]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return []
-
-
-def sync_tree(folder: Path) -> None:
-    """Write all files of a folder to the disk (fsync)."""
-    # Windows syncs only files open for writing; elsewhere, read-only files must be synced as well.
-    mode = "r+b" if os.name == "nt" else "rb"
-    for path in folder.rglob("*"):
-        if path.is_dir():
-            sync_folder(path)
-        elif not path.is_symlink():
-            with open(path, mode) as stream:
-                os.fsync(stream.fileno())
-    sync_folder(folder)
-
-
-def claim(new: Path, target: Path) -> None:
-    """Rename the new folder to the target, if nothing is there: of two runs the second is refused.
-
-    The renaming itself decides: it fails if the target holds anything.
-    """
-    if target.is_dir() and is_empty(target):
-        for dust in target.iterdir():  # copied into the new folder before
-            dust.unlink(missing_ok=True)
-        if os.name == "nt":  # where an empty folder is in the way as well
-            target.rmdir()
-    try:
-        os.rename(new, target)
-    except OSError as error:
-        if not is_occupied(error, target):
-            raise
-        raise refusal(
-            target,
-            "Another run has written its results there meanwhile.",
-            "Run it again with another name as `folder`, or with force=True to replace them.",
-        ) from None
-
-
-def is_occupied(error: OSError, target: Path) -> bool:
-    """Tell whether a renaming failed because something has the name."""
-    return error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR) or (
-        isinstance(error, PermissionError) and target.exists()
-    )
-
-
-def swap(new: Path, target: Path) -> None:
-    """Rename the new folder to the target; the old one is removed after that.
-
-    Another run may put its own folder there between the two renamings: it is the old one then.
-    """
-    old: list[Path] = []
-    try:
-        while True:
-            set_aside(target, old)
-            try:
-                os.rename(new, target)
-                break
-            except OSError as error:
-                if not is_occupied(error, target) or len(old) == MOST_RIVALS:
-                    raise
-    except BaseException:
-        if old and not target.exists():
-            os.rename(old[-1], target)
-        raise
-    for folder in old:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def set_aside(target: Path, old: list[Path]) -> None:
-    """Rename the target, if it is there, and note its new name."""
-    place = beside(target, "old")
-    # Another run may have renamed it first.
-    with suppress(FileNotFoundError):
-        os.rename(target, place)
-        old.append(place)
-        # The folder may be years old, but was renamed now: other runs must not find it stale.
-        with suppress(OSError):
-            os.utime(place)
-
-
-def clean_up(target: Path) -> None:
-    """Remove folders that killed runs have left beside the target, if they are old enough."""
-    for path in leftovers(target, "partial") + leftovers(target, "old"):
-        # Another run may be cleaning up as well.
-        with suppress(FileNotFoundError):
-            if time.time() - path.stat().st_mtime > STALE:
-                shutil.rmtree(path, ignore_errors=True)

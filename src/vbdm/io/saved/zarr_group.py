@@ -6,8 +6,6 @@ Any program that reads Zarr can open it; `docs/file-format.md` says what is in i
 from __future__ import annotations
 
 import os
-import secrets
-import shutil
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -17,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...base.arrays import frozen, to_host
-from ...base.files import PathLike, damaged, need, plain
+from ...base.files import PathLike, damaged, need, plain, replacing_path
 from ...base.memory import refuse_array
 from ...base.threads import slices
 from ...base.versions import __version__
@@ -57,35 +55,12 @@ def write_zarr(spectrum: Spectrum, path: PathLike, notes: Mapping[str, Any] | No
 def replacing_group(path: PathLike) -> Iterator[Path]:
     """Yield the path of a new group that takes the target's place once it is complete.
 
-    If the block raises, the target stays as it was. Only groups of this package are replaced.
+    Only groups of this package are replaced.
     """
     target = Path(os.path.realpath(path))
     refuse_others(target)
-    hidden = f".{target.name}.{secrets.token_hex(4)}"
-    partial, old = target.with_name(f"{hidden}.part"), target.with_name(f"{hidden}.old")
-    try:
+    with replacing_path(target) as partial:
         yield partial
-        exchange(target, partial, old)
-    except BaseException:
-        shutil.rmtree(partial, ignore_errors=True)
-        raise
-    shutil.rmtree(old, ignore_errors=True)
-
-
-def exchange(target: Path, new: Path, old: Path) -> None:
-    """Rename the target, if there is one, to `old` and `new` to the target, or leave all as it was.
-
-    A folder cannot be renamed over another one that holds something: hence two steps.
-    """
-    had = target.exists()
-    if had:
-        os.rename(target, old)
-    try:
-        os.rename(new, target)
-    except BaseException:
-        if had:
-            os.rename(old, target)
-        raise
 
 
 def write_group(path: Path, arrays: Mapping[str, Any], attributes: Mapping[str, Any]) -> None:
