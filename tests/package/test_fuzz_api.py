@@ -325,7 +325,7 @@ def calls():
         "theory.alpha_for": (vbdm.theory.alpha_for, {"c1": 1.0, "beta": -0.5, "dim": 2.0}),
         "theory.density_response": (vbdm.theory.density_response, {"alpha": -0.25, "dim": 2.0}),
         "tica": (vbdm.tica, {"points": X, "n": 2}),
-        "tune": (vbdm.rules.tune, {"graph": graph}),
+        "rules.tune": (vbdm.rules.tune, {"graph": graph}),
         "datasets.Sample.truth": (have["sample"].truth, {"n": 3}),
         "datasets.Trajectory.delayed": (have["trajectory"].delayed, {"n_delays": 3}),
         "datasets.lattice": (vbdm.datasets.lattice, {"side": 4}),
