@@ -26,7 +26,7 @@ from .rows.block_array import Rows
 from .rows.cluster import current_client
 from .rows.disk import OnDisk
 from .rows.place import Partition
-from .rows.sources import Chunks, is_dask_array, opened
+from .rows.sources import Chunks, is_dask_array, open_points
 from .rows.workers import start_workers
 
 __all__ = ["Dask", "Disk", "Memory", "Placement", "start_workers"]
@@ -196,7 +196,7 @@ def placed_points(
     may_move : bool
         Whether the estimate can do with rows elsewhere than in memory.
     """
-    source = opened(X)
+    source = open_points(X)
     if placement is None and may_move:
         placement = automatic(X, shape_of(source), effort)
     if isinstance(source, Chunks):

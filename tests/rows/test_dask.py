@@ -16,18 +16,18 @@ from tests.support import tasks
 import vbdm
 from vbdm.placement import Dask
 from vbdm.rows import cluster as cluster_module
-from vbdm.rows.block_array import PerBlock, Rows, changed, mapped, total
+from vbdm.rows.block_array import PerBlock, Rows, mapped, overwrite, total
 from vbdm.rows.cluster import (
     check_memory,
     check_versions,
     check_workers,
-    connected,
+    connect,
     current_client,
-    divided,
+    divide,
 )
 from vbdm.rows.dask import OnDask
 from vbdm.rows.place import Partition
-from vbdm.rows.workers import Store, closed_at_last
+from vbdm.rows.workers import Store, closing
 
 pytestmark = pytest.mark.blocks
 
@@ -53,10 +53,10 @@ def test_values_sums_and_changes_are_those_in_memory(rows):
     first, others = mapped(tasks.both, x, n_results=2)
     assert np.array_equal(first, X[:, 0] + 1)
     assert np.array_equal(others, 2 * X[:, 1:])
-    (y,), sums = changed(tasks.shifted, [x], 3.0, summed=True)
+    (y,), sums = overwrite(tasks.shifted, [x], 3.0, summed=True)
     assert np.array_equal(y, X + 3)
     assert np.array_equal(
-        sums, changed(tasks.shifted, [Rows(PARTITION).spread(X + 0)], 3.0, summed=True)[1]
+        sums, overwrite(tasks.shifted, [Rows(PARTITION).spread(X + 0)], 3.0, summed=True)[1]
     )
     assert np.array_equal(x, X)  # a task works on copies, so that it can be repeated
     assert np.array_equal(x[[5, 5999, 17]], X[[5, 5999, 17]])
@@ -103,7 +103,7 @@ def test_progress_is_told_as_blocks_finish(rows):
 
 def test_a_killed_worker_changes_nothing_and_is_told_once(cluster, rows):
     x = rows.spread(X)
-    (y,), _ = changed(tasks.shifted, [mapped(tasks.doubled, x)], 1.0)
+    (y,), _ = overwrite(tasks.shifted, [mapped(tasks.doubled, x)], 1.0)
     np.asarray(y)
     z = mapped(tasks.slow, y, 0.2)
     tasks.kill_one(cluster)
@@ -125,9 +125,9 @@ def test_a_cluster_that_stumbles_at_its_end_is_closed_all_the_same():
             told.append("closed")
             raise KeyError("tcp://127.0.0.1:1")
 
-    with pytest.raises(ValueError, match="of the block"), closed_at_last(Stumbling()):
+    with pytest.raises(ValueError, match="of the block"), closing(Stumbling()):
         raise ValueError("of the block")
-    with closed_at_last(Stumbling()) as cluster:
+    with closing(Stumbling()) as cluster:
         assert isinstance(cluster, Stumbling)
     assert told == ["closed", "closed"]
 
@@ -183,7 +183,7 @@ def test_a_dead_address_is_told_after_seconds(monkeypatch):
     monkeypatch.setattr("vbdm.rows.cluster.PATIENCE", 1.0)
     words = "answered within 1 seconds; received 'tcp://127.0.0.1:9'.*dask scheduler"
     with pytest.raises(vbdm.errors.ClusterError, match=words):
-        connected("tcp://127.0.0.1:9")
+        connect("tcp://127.0.0.1:9")
 
 
 def test_estimates_with_an_address_share_one_client(cluster):
@@ -191,7 +191,7 @@ def test_estimates_with_an_address_share_one_client(cluster):
 
     points, seen = vbdm.datasets.circle(2000).points, set()
     address = cluster.scheduler.address
-    assert connected(address) is cluster  # the current one
+    assert connect(address) is cluster  # the current one
     short = address.removeprefix("tcp://")
     for _ in range(3):
         op = vbdm.estimate_operator(points, dim=1, run=vbdm.Run(placement=Dask(short, blocks=2)))
@@ -201,9 +201,9 @@ def test_estimates_with_an_address_share_one_client(cluster):
     with pytest.raises(vbdm.errors.ClusterError, match=r"a client that is closed.*connect again"):
         vbdm.estimate_operator(points, run=vbdm.Run(placement=client))
     with Client(cluster.scheduler.address) as other:
-        assert connected(short) is not client
-        assert connected(address).status == other.status == "running"
-        connected(short).close()
+        assert connect(short) is not client
+        assert connect(address).status == other.status == "running"
+        connect(short).close()
 
 
 def test_a_scheduler_that_does_not_answer(cluster, monkeypatch):
@@ -309,10 +309,10 @@ def test_tasks_whose_home_is_gone_may_run_elsewhere():
 
 
 def test_a_broken_connection_is_told_as_such():
-    found = cluster_module.explained(CancelledError("task-7"), None)
+    found = cluster_module.failure_in_words(CancelledError("task-7"), None)
     assert "must stay until the work is done" in str(found)
     assert "CancelledError: task-7" in str(found)
-    assert cluster_module.explained(ValueError("of a block"), None) is None
+    assert cluster_module.failure_in_words(ValueError("of a block"), None) is None
 
 
 def test_a_store_that_one_worker_does_not_see(tmp_path):
@@ -324,10 +324,10 @@ def test_a_store_that_one_worker_does_not_see(tmp_path):
 
 
 def test_homes_are_moved_no_more_than_needed():
-    assert divided(5, ["a", "b"], []) == ["a", "a", "a", "b", "b"]
-    assert divided(5, ["b"], ["a", "a", "a", "b", "b"]) == ["b"] * 5
-    assert divided(5, ["b", "c"], ["b"] * 5) == ["b", "b", "b", "c", "c"]
-    assert divided(2, ["a", "b", "c"], ["a", "d"]) == ["a", "b"]
+    assert divide(5, ["a", "b"], []) == ["a", "a", "a", "b", "b"]
+    assert divide(5, ["b"], ["a", "a", "a", "b", "b"]) == ["b"] * 5
+    assert divide(5, ["b", "c"], ["b"] * 5) == ["b", "b", "b", "c", "c"]
+    assert divide(2, ["a", "b", "c"], ["a", "d"]) == ["a", "b"]
 
 
 INTERRUPTED = """

@@ -176,7 +176,7 @@ def test_unknown_chunks_are_refused():
         (lambda f: (f / "x.pq").write_bytes(b"nothing") and f / "x.pq", "cannot be read as parq"),
         (lambda f: (f / "x.parquet").mkdir() or f / "x.parquet", "not a folder"),
         (lambda f: (f / "x.zarr").mkdir() or f / "x.zarr", "cannot be read as zarr"),
-        (lambda f: zarr.open_group(f / "g.zarr", mode="w"), "Which array of the group"),
+        (lambda f: zarr.open_group(f / "g.zarr", mode="w"), "The group must hold one table"),
         (lambda f: zarr.create_array(f / "x.zarr", data=np.ones(9)), "one row per point"),
         (lambda f: zarr.create_array(f / "x.zarr", data=np.ones((9, 2), bool)), "truth values"),
         (lambda f: dask_array.ones((9, 2), dtype=complex), "complex numbers"),

@@ -9,6 +9,7 @@
 `threads`         work on blocks of rows, on all cores
 `memory`          how much memory an estimate takes, and a refusal before it is too late
 `parameters`      the parameters of an estimate in one table
+`kept`            accessors of a result, whose answers it keeps
 `files`           libraries that read files, files that are written whole or not at all, plain JSON
 `row_notes`       what a file says about its rows: labels, times, further numbers
 `versions`        of this package and of the libraries under it

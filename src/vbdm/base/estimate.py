@@ -32,7 +32,7 @@ class Estimate(NamedTuple):
         >>> print(Estimate(0.2, 0.02).times(Estimate(0.5, 0.05)))
         0.100 ± 0.014
         """
-        (one, own), (two, its) = self, checked(other)
+        (one, own), (two, its) = self, as_estimate(other)
         return Estimate(one * two, hypot(own * two, one * its))
 
     def over(self, other: Estimate) -> Estimate:
@@ -43,7 +43,7 @@ class Estimate(NamedTuple):
         >>> print(Estimate(10.0, 1.0).over(Estimate(0.5, 0.05)))
         20.0 ± 2.8
         """
-        (one, own), (two, its) = self, checked(other)
+        (one, own), (two, its) = self, as_estimate(other)
         return Estimate(one / two, hypot(own, one / two * its) / abs(two))
 
     def __str__(self) -> str:
@@ -56,7 +56,7 @@ class Estimate(NamedTuple):
         return f"{self.value:.{digits}f} ± {self.error:.{digits}f}"
 
 
-def checked(other: Estimate) -> Estimate:
+def as_estimate(other: Estimate) -> Estimate:
     """Return an estimate; anything else is refused."""
     an(Estimate, "Pass, for example, the diffusivity of a clock.")(other, "other")
     return other

@@ -99,13 +99,13 @@ def in_order(
     """
     todo = list(blocks)
     heard = stage is not None and is_heard()
-    for done, result in enumerate(computed(work, todo, parallel), start=1):
+    for done, result in enumerate(compute_in_order(work, todo, parallel), start=1):
         if heard and stage is not None:
             report(stage, done, len(todo))
         yield result
 
 
-def computed(
+def compute_in_order(
     work: Callable[[Block], Result], todo: list[Block], parallel: bool
 ) -> Iterator[Result]:
     """Yield work(block) in order, from as many threads as there are cores, or from one."""

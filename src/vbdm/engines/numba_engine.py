@@ -65,14 +65,14 @@ def count_within(reach: Reach, leaves: slice) -> NDArray[np.intp]:
     """Return the number of points within reach of each point of some leaves."""
     rows = reach.tree.rows_of(leaves)
     counts = np.empty(rows.stop - rows.start, dtype=np.intp)
-    compiled.pairs.count_within(*parts_of(reach), leaves.start, leaves.stop, counts)
+    compiled.pairs.count_within(*reach_args(reach), leaves.start, leaves.stop, counts)
     return counts
 
 
 def pairs_within(reach: Reach, leaves: slice, n_pairs: int) -> tuple[IntArray, FloatArray]:
     """Return the pairs of the points of some leaves."""
     neighbors, scaled = np.empty(n_pairs + 1, dtype=np.int32), np.empty(n_pairs + 1)
-    compiled.pairs.write_within(*parts_of(reach), leaves.start, leaves.stop, neighbors, scaled)
+    compiled.pairs.write_within(*reach_args(reach), leaves.start, leaves.stop, neighbors, scaled)
     return neighbors[:-1], scaled[:-1]
 
 
@@ -82,7 +82,7 @@ def pairs_to(
     """Return the pairs of new points with the points of the tree."""
     counts = np.empty(len(points), dtype=np.intp)
     new = np.ascontiguousarray(points), np.ascontiguousarray(rho)
-    neighbors, scaled = compiled.pairs.pairs_to(*parts_of(reach)[:-1], *new, counts)
+    neighbors, scaled = compiled.pairs.pairs_to(*reach_args(reach)[:-1], *new, counts)
     return counts, neighbors, scaled
 
 
@@ -178,7 +178,7 @@ def pieces(matrix: Any, scale: FloatArray, least: float, few: int) -> NDArray[np
     return parents
 
 
-def parts_of(reach: Reach) -> tuple[Any, ...]:
+def reach_args(reach: Reach) -> tuple[Any, ...]:
     """Return what the compiled walks over pairs take."""
     tree = reach.tree
     return (

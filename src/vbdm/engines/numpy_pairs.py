@@ -22,7 +22,7 @@ def pairs_within(reach: Reach, leaves: slice, n_pairs: int) -> tuple[IntArray, F
     starts, rows = tree.starts, tree.rows_of(leaves)
     width = int(np.diff(starts).max())
     found = [
-        measured(reach, starts, width, own[part], other[part])
+        pairs_of_leaves(reach, starts, width, own[part], other[part])
         for part in slices(len(own), size=max(1, MEASURED // width**2))
     ]
     row, neighbors, scaled = (np.concatenate(part) for part in zip(*found, strict=True))
@@ -42,7 +42,7 @@ def count_within(reach: Reach, leaves: slice) -> NDArray[np.intp]:
     width = int(np.diff(starts).max())
     counts = np.zeros(rows.stop - rows.start + 1, dtype=np.intp)
     for part in slices(len(own), size=max(1, MEASURED // width**2)):
-        i, _, total, product = between(reach, starts, width, own[part], other[part])
+        i, _, total, product = distances_between(reach, starts, width, own[part], other[part])
         hits = np.count_nonzero(total < reach.cut * product, axis=2)
         counts += np.bincount(i.ravel() - rows.start, hits.ravel(), len(counts)).astype(np.intp)
     return counts[:-1]
@@ -53,26 +53,17 @@ def leaf_pairs(reach: Reach, leaves: slice) -> tuple[NDArray[np.intp], NDArray[n
     tree = reach.tree
     first = (1 << tree.depth) - 1
     nodes = np.arange(first + leaves.start, first + leaves.stop)
-    own, other = descended(reach, tree.low, tree.high, reach.widest, nodes)
+    own, other = descend(reach, tree.low, tree.high, reach.widest, nodes)
     return own - first, other
 
 
-def descended(
+def descend(
     reach: Reach, low: FloatArray, high: FloatArray, widest: FloatArray, boxes: NDArray[np.intp]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Go down the tree; return which boxes may hold points within reach of which leaves.
 
-    Parameters
-    ----------
-    low, high, widest
-        Corners of boxes, (p, n), and the largest ρ in each, (p,). A point is a box by itself.
-    boxes : int array
-        The boxes that are asked about.
-
-    Returns
-    -------
-    box, leaf : int arrays
-        The pairs, in the order of `boxes`, leaves ascending for each.
+    All boxes have corners `low` and `high`, (p, n), and a largest ρ, `widest`; a point is a box
+    by itself. Pairs come in the order of the `boxes` that are asked about, leaves ascending.
     """
     tree, own = reach.tree, boxes
     node = np.zeros(len(own), dtype=np.intp)
@@ -103,7 +94,7 @@ def gaps(
     return total
 
 
-def measured(
+def pairs_of_leaves(
     reach: Reach,
     starts: NDArray[np.intp],
     width: int,
@@ -111,14 +102,14 @@ def measured(
     other: NDArray[np.intp],
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], FloatArray]:
     """Return the pairs within reach between two leaves each: rows, columns, values."""
-    i, j, total, product = between(reach, starts, width, own, other)
+    i, j, total, product = distances_between(reach, starts, width, own, other)
     hits = np.flatnonzero(total < reach.cut * product)
     row, place = np.divmod(hits, width)
     scaled = total.ravel()[hits] / product.ravel()[hits]
     return i.ravel()[row], j[row // width, place], scaled
 
 
-def between(
+def distances_between(
     reach: Reach,
     starts: NDArray[np.intp],
     width: int,
@@ -156,7 +147,7 @@ def pairs_to(
 
     Each new point goes down the tree, all at once.
     """
-    new, leaf = descended(reach, points, points, rho, np.arange(len(points)))
+    new, leaf = descend(reach, points, points, rho, np.arange(len(points)))
     width = int(np.diff(reach.tree.starts).max())
     counts = np.zeros(len(points), dtype=np.intp)
     neighbors, scaled = [np.zeros(0, dtype=np.int32)], [np.zeros(0)]

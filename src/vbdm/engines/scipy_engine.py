@@ -170,7 +170,7 @@ def pieces(matrix: Any, scale: FloatArray, least: float, few: int) -> NDArray[np
     blocks = list(slices(matrix.shape[0], rows_that_fit(matrix.nnz, matrix.shape[0])))
     for links in (few, None):
         work = partial(links_between, matrix, labels, scale, least, links)
-        labels = joined(labels, np.hstack(list(in_order(work, blocks))))
+        labels = join_labels(labels, np.hstack(list(in_order(work, blocks))))
         if labels.max() == 0:
             break
     return np.asarray(np.unique(labels, return_index=True)[1][labels])
@@ -194,7 +194,7 @@ def links_between(
     return np.stack([labels[row[linked]], labels[column[linked]]])
 
 
-def joined(labels: IntArray, links: IntArray) -> IntArray:
+def join_labels(labels: IntArray, links: IntArray) -> IntArray:
     """Return the labels of the points after joining pairs of labels, numbered by first points."""
     n = int(labels.max()) + 1
     graph = coo_array((np.ones(links.shape[1], dtype=np.int8), tuple(links)), shape=(n, n))

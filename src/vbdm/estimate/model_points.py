@@ -19,7 +19,7 @@ from ..errors import InputError
 from ..graph.neighbor_graph import NeighborGraph
 from ..operator.run import as_run
 from ..prepare.projection import Projection, pca
-from ..rows.sources import Chunks, opened
+from ..rows.sources import Chunks, open_points
 
 
 class ModelPoints(Answering, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -72,7 +72,7 @@ class ModelPoints(Answering, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         """
         check_is_fitted(self, "spectrum_")
         self._validate_params()  # some may have changed since `fit`
-        source = opened(to_engine(X, as_run(self.run).engine))
+        source = open_points(to_engine(X, as_run(self.run).engine))
         if not isinstance(source, Chunks):
             return self._columns_of(source)
         n_columns = source.shape[1]

@@ -35,7 +35,7 @@ from ..errors import InputError, OutsideWarning, warn_user
 from ..graph.point_set import tree_order
 from ..operator.operator import Operator, refuse_unsymmetric
 from ..rows.block_array import Tall
-from ..rows.sources import Chunks, opened
+from ..rows.sources import Chunks, open_points
 from ..spectrum.spectrum import Spectrum
 from ..spectrum.vectors import vectors_of
 from .rows import NewRows, new_rows
@@ -203,7 +203,7 @@ def gather(
 
 def chunks_of(X_new: Any, op: Operator) -> Iterator[FloatArray]:
     """Yield the new points, checked: all at once or, if they are not in memory, chunk by chunk."""
-    source = opened(to_engine(X_new, op.graph.point_set.engine.credit.name))
+    source = open_points(to_engine(X_new, op.graph.point_set.engine.credit.name))
     if not isinstance(source, Chunks):
         yield check_new_points(source, op)
         return

@@ -1,6 +1,6 @@
 """An array whose rows live in blocks, and the three ways to work on such arrays.
 
-`mapped` makes new arrays, `total` adds up small results in the order of the blocks, `changed`
+`mapped` makes new arrays, `total` adds up small results in the order of the blocks, `overwrite`
 writes over arrays that are there. All three call their function on NumPy arrays: on each block of
 rows or, if no argument lives in blocks, once, on the whole arrays. So what is written for one block
 runs on all, and ordinary arrays cost nothing.
@@ -191,7 +191,7 @@ def mapped(
     return found[0] if n_results == 1 else tuple(found)
 
 
-def fetched(array: Tall) -> Any:
+def to_numpy(array: Tall) -> Any:
     """Return an array in blocks as NumPy's; others as they are."""
     return np.asarray(array) if isinstance(array, BlockArray) else array
 
@@ -232,7 +232,7 @@ def beside(array: Tall, values: NDArray[Any] | None, *, kept: bool = False) -> A
     return PerBlock([values[rows] for rows in array.rows.partition.blocks()])
 
 
-def changed(
+def overwrite(
     function: Callable[..., Any], targets: Sequence[Tall], *args: Any, summed: bool = False
 ) -> tuple[list[Any], Any]:
     """Call a function that writes over its first arguments, `targets`.

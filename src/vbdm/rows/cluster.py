@@ -40,7 +40,7 @@ def check_dask() -> None:
         ) from error
 
 
-def connected(address: str) -> Any:
+def connect(address: str) -> Any:
     """Return a client of the scheduler at an address such as "tcp://10.0.0.1:8786".
 
     A client that is connected to it is used again: one is enough, and lasts as long as the process.
@@ -77,7 +77,7 @@ def current_client() -> Any:
 
 
 @contextmanager
-def reached(client: Any) -> Iterator[None]:
+def reaching(client: Any) -> Iterator[None]:
     """Say in words that a scheduler cannot be reached any more, or that its client is closed."""
     from distributed.client import ClosedClientError
 
@@ -111,7 +111,7 @@ def client_of(given: Any) -> Any:
             "There must be a cluster to work on; received no client, and Dask has no current "
             "one. Make one with distributed.Client(address), or pass the address."
         )
-    client = connected(given) if isinstance(given, str) else given
+    client = connect(given) if isinstance(given, str) else given
     check_workers(client)
     return client
 
@@ -131,7 +131,7 @@ def check_workers(client: Any) -> None:
             f"The cluster must have workers; received a scheduler at {client.scheduler.address} "
             "without any. Wait with client.wait_for_workers(1), or start some with `dask worker`."
         )
-    with reached(client):
+    with reaching(client):
         found = client.run(asking())
     check_versions({worker: versions for worker, (versions, _) in found.items()})
     if any(malloc == SLOW_MALLOC for _, malloc in found.values()):
@@ -208,7 +208,7 @@ def check_memory(client: Any, bytes_per_block: int, n_blocks: int) -> None:
 
 def workers_of(client: Any) -> dict[str, Any]:
     """Return what the scheduler knows of its workers, by address."""
-    with reached(client):
+    with reaching(client):
         return dict(client.scheduler_info(n_workers=-1).get("workers", {}))
 
 
@@ -232,7 +232,7 @@ class Homes:
         self.workers = workers_of(client)
         self.n_workers = len(self.workers)
         self.looked = self.last_seen = monotonic()
-        self.addresses = divided(partition.n_blocks, sorted(self.workers), [])
+        self.addresses = divide(partition.n_blocks, sorted(self.workers), [])
         self.warned = False
 
     def of(self, block: int) -> str:
@@ -257,7 +257,7 @@ class Homes:
         if found.keys() == self.workers.keys():
             return
         lost, self.workers = self.workers.keys() - found.keys(), found
-        self.addresses = divided(self.partition.n_blocks, sorted(found), self.addresses)
+        self.addresses = divide(self.partition.n_blocks, sorted(found), self.addresses)
         with suppress(Exception):  # a scheduler may refuse functions, and can do without
             self.client.run_on_scheduler(letting_go())
         if lost and not self.warned:
@@ -287,7 +287,7 @@ def letting_go() -> Any:
     return let_go
 
 
-def divided(n_blocks: int, workers: list[str], before: list[str]) -> list[str]:
+def divide(n_blocks: int, workers: list[str], before: list[str]) -> list[str]:
     """Return a worker for each block: consecutive ones together, and none moved without need.
 
     Examples
@@ -312,7 +312,7 @@ def divided(n_blocks: int, workers: list[str], before: list[str]) -> list[str]:
     return result
 
 
-def explained(error: BaseException, homes: Homes) -> ClusterError | None:
+def failure_in_words(error: BaseException, homes: Homes) -> ClusterError | None:
     """Return a failure of the cluster in words; None for an error of another kind."""
     from distributed.client import ClosedClientError
     from distributed.comm import CommClosedError

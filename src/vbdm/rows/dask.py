@@ -21,7 +21,7 @@ from ..base.threads import WORKER, one_blas_thread, slices
 from ..base.wording import counted
 from ..errors import ClusterError
 from .block_array import BlockArray
-from .cluster import LOOK, Homes, explained
+from .cluster import LOOK, Homes, failure_in_words
 from .place import Partition, not_in_blocks, results_of
 from .workers import Store, from_store
 
@@ -36,17 +36,7 @@ ROWS_PER_CHUNK = 1 << 17
 
 
 class OnDask:
-    """Blocks on the workers of a cluster, each at a home of its own; neighbours share workers.
-
-    Parameters
-    ----------
-    client : distributed.Client
-        The connection to the cluster.
-    partition : Partition
-        The blocks.
-    store : Store, optional
-        Where results that took long are kept.
-    """
+    """Blocks on the workers of a cluster, each at a home of its own; neighbours share workers."""
 
     at_once = False
 
@@ -60,8 +50,7 @@ class OnDask:
         raise not_in_blocks(
             "A copy by pickle",
             "a result whose rows are on a cluster",
-            "They live there as long as this process is connected; its method `save` writes a "
-            "result to a file of its own.",
+            "Its method `save` writes a result to a file of its own.",
         )
 
     @property
@@ -105,7 +94,7 @@ class OnDask:
             if self.store is not None and getattr(function, "worth_keeping", False):
                 path = self.store.path(function, own, n_results)
                 call = (from_store, n_results, 0, path, function, n_results, *own)
-            graph[key] = Task(key, called, *map(parse_input, call))
+            graph[key] = Task(key, call_on_worker, *map(parse_input, call))
             keys[block] = [key] if n_all == 1 else [f"{key}-{entry}" for entry in range(n_all)]
             for entry, part in enumerate(keys[block] if n_all > 1 else ()):
                 graph[part] = Task(part, entry_of, TaskRef(key), entry)
@@ -160,7 +149,7 @@ class OnDask:
                     found = self.client.sync(
                         self.client._gather, futures, callback_timeout=patience
                     )
-                return list(aligned(found))
+                return list(align(found))
             except TimeoutError:
                 self.homes.look()
                 patience *= 2
@@ -193,7 +182,7 @@ class OnDask:
             unfinished = [future for future in self.known.values() if not future.done()]
             if unfinished and self.client.status == "running":
                 self.client.cancel(unfinished, force=True)
-            failure = explained(error, self.homes)
+            failure = failure_in_words(error, self.homes)
             if failure is None:
                 raise
             raise failure from error
@@ -204,21 +193,14 @@ LARGE_TASKS = "distributed.admin.large-graph-warning-threshold"
 
 
 def parts_of_dask() -> tuple[Any, Any, Any, Any]:
-    """Return the parts of Dask that tasks are made of; they are not public, and may move.
-
-    Raises
-    ------
-    ClusterError
-        If this version of Dask does not have them.
-    """
+    """Return the parts of Dask that tasks are made of; they are not public, and may move."""
     try:
         from dask._expr import LLGExpr
         from dask._task_spec import Task, TaskRef, parse_input
     except ImportError as error:
         raise ClusterError(
-            "The version of Dask must be one that tasks can be made for; received dask "
-            f"{version('dask')}: {error}. Install the versions that pip install 'vbdm[cluster]' "
-            "gives, here and on all workers."
+            f"Tasks cannot be made for this Dask; received dask {version('dask')}: {error}. "
+            "Install that of pip install 'vbdm[cluster]', here and on all workers."
         ) from error
     return Task, TaskRef, parse_input, LLGExpr
 
@@ -230,7 +212,7 @@ def is_future(handle: Any) -> bool:
     return isinstance(handle, Future)
 
 
-def called(function: Callable[..., Any], n_results: int, n_written: int, *args: Any) -> Any:
+def call_on_worker(function: Callable[..., Any], n_results: int, n_written: int, *args: Any) -> Any:
     """Call a function on a worker: one value, or a tuple of what was changed and what it gave.
 
     The worker has other blocks for its other cores: the function keeps to one.
@@ -239,7 +221,7 @@ def called(function: Callable[..., Any], n_results: int, n_written: int, *args: 
     try:
         with one_blas_thread():
             changed = [np.array(value) for value in args[:n_written]]
-            others = aligned(args[n_written:])
+            others = align(args[n_written:])
             found = results_of(function(*changed, *others), n_results)
     finally:
         WORKER.busy = False
@@ -247,7 +229,7 @@ def called(function: Callable[..., Any], n_results: int, n_written: int, *args: 
     return entries[0] if len(entries) == 1 else entries
 
 
-def aligned(value: Any) -> Any:
+def align(value: Any) -> Any:
     """Return a value with every array at an address that its numbers can be computed at.
 
     What was sent may begin anywhere; of such arrays NumPy makes copies at every step, and passes
@@ -257,7 +239,7 @@ def aligned(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return np.require(value, requirements=["A", "W"])
     if type(value) in (list, tuple):
-        return type(value)(aligned(entry) for entry in value)
+        return type(value)(align(entry) for entry in value)
     return value
 
 
@@ -294,7 +276,12 @@ def as_dask(inside: BlockArray, where: NDArray[np.intp]) -> Any:
         for block in np.unique(inside.rows.partition.block_of(wanted)):
             pieces.append((f"rows-of-{name}", chunk, int(block)))
             limits = int(starts[block]), int(starts[block + 1])
-            tasks[pieces[-1]] = (picked, reference(inside.handles[block]), reference(kept), *limits)
+            tasks[pieces[-1]] = (
+                pick_rows,
+                reference(inside.handles[block]),
+                reference(kept),
+                *limits,
+            )
         kind = n_columns, inside.dtype
         tasks[(name, chunk, *(0 for _ in n_columns))] = (
             put_together,
@@ -312,7 +299,7 @@ def reference(handle: Any) -> Any:
     return handle.key if is_future(handle) else handle
 
 
-def picked(values: NDArray[Any], where: NDArray[np.intp], start: int, stop: int) -> NDArray[Any]:
+def pick_rows(values: NDArray[Any], where: NDArray[np.intp], start: int, stop: int) -> NDArray[Any]:
     """Return the rows of a block, which begins at `start`, that are wanted."""
     return np.asarray(values[where[(where >= start) & (where < stop)] - start])
 

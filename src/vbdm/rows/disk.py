@@ -38,10 +38,7 @@ class Scratch:
             # ends.
             self.file = tempfile.TemporaryFile(dir=self.folder, prefix="vbdm-", buffering=0)  # noqa: SIM115
         except OSError as error:
-            raise no_room(
-                f"{self.folder!r}: {error.strerror}",
-                "It does not exist, belongs to somebody else, or its disk is full.",
-            ) from error
+            raise no_room(f"{self.folder!r}: {error.strerror}") from error
         weakref.finalize(self, self.file.close)
         self.process = os.getpid()
         # Bytes of the file now, and most that it has had.
@@ -61,8 +58,7 @@ class Scratch:
             raise not_in_blocks(
                 "Work in another process",
                 "a copy of this one, made by fork, with a result whose rows are on disk",
-                "They are in a file that belongs to the process that made it: two would write "
-                "over each other's rows.",
+                "They are in a file that belongs to the process that made it.",
             )
 
     def __reduce__(self) -> Any:
@@ -70,34 +66,20 @@ class Scratch:
         raise not_in_blocks(
             "A copy by pickle",
             "a result whose rows are on disk",
-            "They are in a file without a name, which belongs to this process; its method `save` "
-            "writes a result to a file of its own.",
+            "Its method `save` writes a result to a file of its own.",
         )
 
     def check_space(self, n_bytes: int) -> None:
-        """Raise if the disk has less room than this.
-
-        Raises
-        ------
-        ScratchError
-            The message says how much is needed, and how much is free.
-        """
+        """Raise if the disk has less room than this."""
         free = shutil.disk_usage(self.folder).free
         if n_bytes > free:
             raise no_room(
                 f"{free / 1e9:.3g} GB free in {self.folder!r}, where about {n_bytes / 1e9:.3g} GB "
-                "are needed",
-                "What does not fit into memory is written there.",
+                "are needed"
             )
 
     def store(self, values: NDArray[Any]) -> Stored:
-        """Write an array to the file.
-
-        Raises
-        ------
-        ScratchError
-            If the disk is full.
-        """
+        """Write an array to the file."""
         self.check_own()
         room = -(-max(values.nbytes, 1) // PAGE) * PAGE
         offset = self.take(room)
@@ -111,13 +93,7 @@ class Scratch:
         return stored
 
     def append(self, values: NDArray[Any], offset: int) -> int:
-        """Write an array at a place in the file, and return how many bytes it takes.
-
-        Raises
-        ------
-        ScratchError
-            If the disk is full.
-        """
+        """Write an array at a place in the file, and return how many bytes it takes."""
         self.check_own()
         if values.size == 0:
             return 0
@@ -126,10 +102,8 @@ class Scratch:
         except OSError as error:
             if error.errno not in FULL:
                 raise
-            raise no_room(
-                f"{self.folder!r}, full after {self.largest / 1e9:.3g} GB of ours",
-                "What does not fit into memory is written there, and others may have filled it.",
-            ) from error
+            full = f"{self.folder!r}, full after {self.largest / 1e9:.3g} GB of ours"
+            raise no_room(full) from error
         return values.nbytes
 
     def write(self, data: memoryview, offset: int) -> None:
@@ -203,20 +177,19 @@ class Stored:
         self.scratch.check_own()
         array = np.memmap(self.scratch.file, self.dtype, "r+", self.offset, self.shape)
         # Parts of the array hold on to its map, so this object stays as long as there are any.
-        weakref.finalize(array._mmap, holding, self)  # type: ignore[attr-defined]
+        weakref.finalize(array._mmap, hold, self)  # type: ignore[attr-defined]
         return array
 
 
-def holding(stored: Stored) -> None:
+def hold(stored: Stored) -> None:
     """Do nothing, but hold on to an object until it is called."""
 
 
-def no_room(received: str, because: str) -> ScratchError:
+def no_room(received: str) -> ScratchError:
     """Return the error for a scratch folder that cannot be used."""
     return ScratchError(
-        f"The scratch folder must exist, be yours, and have room; received {received}. {because} "
-        "Pass another one, vbdm.placement.Disk(scratch='/a/large/disk'), or make room; nothing "
-        "was left in it."
+        f"The scratch folder must exist, be yours, and have room; received {received}. Pass "
+        "another one, vbdm.placement.Disk(scratch='/a/large/disk'); nothing was left in it."
     )
 
 

@@ -10,7 +10,7 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -78,26 +78,34 @@ class Chunks:
             )
 
     def checked(self) -> Chunks:
-        """Return the chunks with a check that all numbers are finite."""
-        return Chunks(self.what, self.shape, partial(finite, self))
+        """Return the chunks with a check that all numbers are finite; it tells the first row."""
+
+        def read() -> Iterator[NDArray[Any]]:
+            start = 0
+            for chunk in self.read():
+                check_finite(np.asarray(chunk, dtype=np.float64), "points", start)
+                start += len(chunk)
+                yield chunk
+
+        return replace(self, read=read)
 
 
-def finite(chunks: Chunks) -> Iterator[NDArray[Any]]:
-    """Yield chunks; raise at the first with a number that is not finite, and tell its row."""
-    start = 0
-    for chunk in chunks.read():
-        check_finite(np.asarray(chunk, dtype=np.float64), "points", start)
-        start += len(chunk)
-        yield chunk
-
-
-def opened(X: Any) -> Any:
+def open_points(X: Any) -> Any:
     """Return points that can be read by their path, or chunk by chunk, as an array or as `Chunks`.
 
     Whatever is neither such a path nor such an array comes back as it is.
     """
     if isinstance(X, str | os.PathLike) and Path(X).suffix.lower() in SUFFIXES:
-        return opened_file(Path(X))
+        path = Path(X)
+        if not path.exists():
+            raise InputError(
+                f"The file does not exist; received {os.fspath(path)!r}. Check the name and the "
+                "folder in which Python runs."
+            )
+        suffix = path.suffix.lower()
+        if suffix == ".npy":
+            return opened_npy(path)
+        return opened_zarr(path) if suffix == ".zarr" else opened_parquet(path)
     library = type(X).__module__.partition(".")[0]
     if library == "zarr" and hasattr(X, "members"):
         return chunks_of(only_table(X), "The array in the group")
@@ -111,21 +119,6 @@ def opened(X: Any) -> Any:
 def is_dask_array(X: Any) -> bool:
     """Tell whether this is an array of Dask, without loading Dask."""
     return type(X).__module__.startswith("dask.array") and hasattr(X, "dask")
-
-
-def opened_file(path: Path) -> Any:
-    """Return the points in a file: a mapped array, or chunks."""
-    if not path.exists():
-        raise InputError(
-            f"The file does not exist; received {os.fspath(path)!r}. Check the name and the "
-            "folder in which Python runs."
-        )
-    suffix = path.suffix.lower()
-    if suffix == ".npy":
-        return opened_npy(path)
-    if suffix == ".zarr":
-        return opened_zarr(path)
-    return opened_parquet(path)
 
 
 def opened_npy(path: Path) -> Any:
@@ -146,7 +139,7 @@ def opened_zarr(path: Path) -> Chunks:
     with reading(path, "zarr"):
         node = zarr.open(path, mode="r")
         array = node if isinstance(node, zarr.Array) else only_table(node)
-    return guarded(chunks_of(array, f"The array in {path.name!r}"), path, "zarr")
+    return with_errors_of_file(chunks_of(array, f"The array in {path.name!r}"), path, "zarr")
 
 
 def only_table(group: Any) -> Any:
@@ -158,9 +151,8 @@ def only_table(group: Any) -> Any:
     }
     if len(arrays) != 1:
         raise InputError(
-            f"Which array of the group is meant?; received {len(arrays)} tables: "
-            f"{', '.join(sorted(arrays)[:8]) or 'none'}. Pass the array itself: "
-            "zarr.open(path)['name']."
+            f"The group must hold one table; received {', '.join(sorted(arrays)[:8]) or 'none'}. "
+            "Pass the array itself: zarr.open(path)['name']."
         )
     return next(iter(arrays.values()))
 
@@ -170,8 +162,7 @@ def opened_parquet(path: Path) -> Chunks:
     parquet = need("pyarrow.parquet", path, "parquet")
     if path.is_dir():
         raise InputError(
-            f"A file is needed, not a folder; received {os.fspath(path)!r}. In which order "
-            "the files in a folder follow each other is not certain. Pass "
+            f"A file is needed, not a folder; received {os.fspath(path)!r}. Pass "
             "dask.dataframe.read_parquet(path).to_dask_array(lengths=True)."
         )
     with reading(path, "parquet"), parquet.ParquetFile(path) as file:
@@ -183,7 +174,7 @@ def opened_parquet(path: Path) -> Chunks:
     chunks = Chunks(
         f"The table in {path.name!r}", (n_rows, len(names)), partial(batches, path, names)
     )
-    return guarded(chunks, path, "parquet")
+    return with_errors_of_file(chunks, path, "parquet")
 
 
 def batches(path: Path, names: list[str]) -> Iterator[NDArray[Any]]:
@@ -210,10 +201,10 @@ def is_real(kind: Any) -> bool:
 def chunks_of(array: Any, what: str) -> Chunks:
     """Return the chunks of an array that is read by slices, such as those of Zarr and HDF5."""
     refuse_no_table(array)
-    return Chunks(what, array.shape, partial(sliced, array))
+    return Chunks(what, array.shape, partial(rows_in_turn, array))
 
 
-def sliced(array: Any) -> Iterator[NDArray[Any]]:
+def rows_in_turn(array: Any) -> Iterator[NDArray[Any]]:
     """Yield consecutive rows: whole chunks, as many as fit into a small part of memory."""
     n_rows, n_columns = array.shape
     stored = (getattr(array, "chunks", None) or (1,))[0]
@@ -226,15 +217,14 @@ def chunks_of_dask(array: Any) -> Chunks:
     """Return the chunks of an array of Dask: whole rows, whatever its columns are cut into."""
     if any(np.isnan(size) for sizes in array.chunks for size in sizes):
         raise InputError(
-            f"The chunks of the array must be known; received shape {array.shape}. Its rows were "
-            "filtered, or come from a table, and have not been counted. Call "
+            f"The chunks of the array must be known; received shape {array.shape}. Call "
             "X.compute_chunk_sizes() first."
         )
     refuse_no_table(array)
-    return Chunks("The array", array.shape, partial(computed, array))
+    return Chunks("The array", array.shape, partial(chunks_in_turn, array))
 
 
-def computed(array: Any) -> Iterator[NDArray[Any]]:
+def chunks_in_turn(array: Any) -> Iterator[NDArray[Any]]:
     """Yield the rows of an array of Dask, one chunk after the other.
 
     Each chunk is computed by itself, so that memory holds one: work that chunks share, such as
@@ -257,14 +247,14 @@ def refuse_no_table(array: Any) -> None:
         )
 
 
-def guarded(chunks: Chunks, path: Path, format: str) -> Chunks:
+def with_errors_of_file(chunks: Chunks, path: Path, format: str) -> Chunks:
     """Return the chunks of a file; any failure to read them becomes an error about the file."""
 
     def read() -> Iterator[NDArray[Any]]:
         with reading(path, format):
             yield from chunks.read()
 
-    return Chunks(chunks.what, chunks.shape, read)
+    return replace(chunks, read=read)
 
 
 @contextmanager

@@ -28,7 +28,7 @@ from ..base.checks import a_count
 from ..base.files import replacing
 from ..base.versions import __version__, library_versions
 from ..errors import ClusterError, ClusterWarning
-from .cluster import check_dask, reached
+from .cluster import check_dask, reaching
 from .place import results_of
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -71,11 +71,11 @@ def start_workers(n_workers: int, **options: Any) -> AbstractContextManager[Any]
     ``if __name__ == "__main__":``.
     """
     check_dask()
-    return started(a_count(1, 2**16)(n_workers, "n_workers"), options)
+    return local_cluster(a_count(1, 2**16)(n_workers, "n_workers"), options)
 
 
 @contextmanager
-def started(n_workers: int, options: dict[str, Any]) -> Iterator[Any]:
+def local_cluster(n_workers: int, options: dict[str, Any]) -> Iterator[Any]:
     """Yield the client of workers that end with the block."""
     from dask import config
     from distributed import Client, LocalCluster
@@ -83,7 +83,7 @@ def started(n_workers: int, options: dict[str, Any]) -> Iterator[Any]:
     with (
         TemporaryDirectory(prefix="vbdm-workers-", ignore_cleanup_errors=True) as folder,
         config.set({**SETTINGS, "temporary-directory": folder}),
-        closed_at_last(
+        closing(
             LocalCluster(
                 n_workers=n_workers,
                 threads_per_worker=1,
@@ -99,7 +99,7 @@ def started(n_workers: int, options: dict[str, Any]) -> Iterator[Any]:
 
 
 @contextmanager
-def closed_at_last(cluster: Any) -> Iterator[Any]:
+def closing(cluster: Any) -> Iterator[Any]:
     """Close a cluster at the end of the block, also one that has lost workers and replaced them.
 
     When all are gone, Dask looks the replaced ones up in a list that may lack them.
@@ -128,7 +128,7 @@ class Store:
         mark = Path(self.folder, f"vbdm-{token_hex(8)}.mark")
         try:
             mark.touch()
-            with reached(client):
+            with reaching(client):
                 seen = client.run(sees, str(mark))
         except OSError as error:
             raise no_store(f"{self.folder!r}: {error.strerror or error}") from error

@@ -31,7 +31,7 @@ from ..base.threads import for_each, in_order, one_blas_thread, slices, slices_o
 from ..operator.operator import Operator
 from ..operator.sample_theory import shift
 from ..operator.sums import relative_variance_of, waves_of
-from ..rows.block_array import BlockArray, Tall, beside, changed, mapped, of_width, total
+from ..rows.block_array import BlockArray, Tall, beside, mapped, of_width, overwrite, total
 from ..solvers.pencil import EigenPairs, Pencil
 from .limiter import Limit
 
@@ -127,7 +127,7 @@ def energy_and_product(operator: Operator, vectors: Tall) -> Tall:
     wide = of_width(mapped(squares_and_vectors, vectors), 2 * vectors.shape[1])
     both: Tall = operator.alpha_kernel @ wide
     degrees = beside(vectors, operator.inside.degrees)
-    (both,), _ = changed(write_energy, [both], vectors, degrees)
+    (both,), _ = overwrite(write_energy, [both], vectors, degrees)
     return both
 
 

@@ -30,7 +30,7 @@ from scipy.sparse.linalg import eigsh
 from ..base.arrays import FloatArray, filled, to_host
 from ..base.threads import one_blas_thread
 from ..operator.operator import Operator
-from ..rows.block_array import Tall, beside, changed, total
+from ..rows.block_array import Tall, beside, overwrite, total
 from ..solvers.pencil import EigenPairs, EigenSolver, Pencil
 from .limited import (
     Piece,
@@ -268,7 +268,7 @@ def overlaps(before: FloatArray, column: int, after: FloatArray, mass: FloatArra
 
 def with_rung(modes: Modes, found: Modes, place: slice) -> Modes:
     """Return the modes with those of a rung in their place; `vectors` are written over."""
-    (vectors,), _ = changed(write_columns, [modes.vectors], place, found.vectors)
+    (vectors,), _ = overwrite(write_columns, [modes.vectors], place, found.vectors)
 
     def joined(name: str) -> FloatArray:
         column = getattr(modes, name).copy()

@@ -29,7 +29,7 @@ from ..engines.engine import free_bytes
 from ..errors import InputError
 from ..graph.order import Order, as_caller_sees
 from ..operator.operator import Operator
-from ..rows.block_array import BlockArray, Tall, beside, changed, each
+from ..rows.block_array import BlockArray, Tall, beside, each, overwrite
 from ..solvers import Dense, EigenSolver, Pencil
 from ..solvers.auto import as_solver
 from .limiter import Limits
@@ -250,7 +250,7 @@ def normalised(
     numbers, peaks = (np.array(part) for part in zip(*found, strict=True))
     peak = np.take_along_axis(peaks, numbers.argmin(axis=0)[None], axis=0)[0]
     factor = np.conj(peak) / np.abs(peak) / np.sqrt(sum(squares) / n)
-    (scaled,), _ = changed(scale_columns, [vectors], factor)
+    (scaled,), _ = overwrite(scale_columns, [vectors], factor)
     return scaled
 
 

@@ -30,7 +30,7 @@ from ..base.arrays import BoolArray, FloatArray, column_dots, is_elsewhere, quot
 from ..base.threads import by_columns, for_each, slices, slices_of
 from ..operator.operator import Operator
 from ..operator.sums import counts_of, row_sums_of
-from ..rows.block_array import Tall, beside, changed, mapped, total
+from ..rows.block_array import Tall, beside, mapped, overwrite, total
 from ..rows.sparse_blocks import occurring
 from ..spectrum.limiter import Limit, local_times
 from ..spectrum.spectrum import Spectrum
@@ -61,9 +61,9 @@ def influences(spectrum: Spectrum) -> Tall:
         part = pencil_influences(spectrum, columns, u, rows)
         if cut_at_highest[columns].any():
             pull = pull_of_cut(spectrum, u, columns) * cut_at_highest[columns]
-            (part,), _ = changed(add_products, [part], beside(part, moves), pull)
+            (part,), _ = overwrite(add_products, [part], beside(part, moves), pull)
         by = response(spectrum, u, columns) * spectrum.correction[columns]
-        (result,), _ = changed(put_quotients, [result], part, by, columns)
+        (result,), _ = overwrite(put_quotients, [result], part, by, columns)
     return cast(Tall, result)
 
 
@@ -209,9 +209,9 @@ def pair_influences(
     with its product; both its arrays are used up.
     """
     op, (held, own), rows = spectrum.operator, together, rows or PairRows.of(spectrum)
-    (own, held), _ = changed(pair_sums, [own, held], *first, *second, rows.degrees, rows.share)
+    (own, held), _ = overwrite(pair_sums, [own, held], *first, *second, rows.degrees, rows.share)
     spread = op.kernel.weights @ held
-    (own,), _ = changed(respond, [own], spread, rows.counts, power_of_density(op))
+    (own,), _ = overwrite(respond, [own], spread, rows.counts, power_of_density(op))
     return cast(Tall, own)
 
 

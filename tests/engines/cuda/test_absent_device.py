@@ -12,7 +12,7 @@ from tests.support.estimates import estimate_with
 import vbdm
 from vbdm.engines import choose
 from vbdm.engines.cuda import availability
-from vbdm.engines.cuda.availability import explained, in_words
+from vbdm.engines.cuda.availability import errors_in_words, in_words
 
 from .cupy_errors import error_of_cupy
 from .strict_array import StrictArray
@@ -141,7 +141,7 @@ def test_compilers_and_failures_in_words():
     failed = error_of_cupy("CUDARuntimeError", "cudaErrorIllegalAddress: an illegal memory access")
     assert str(in_words(failed)).startswith("The GPU failed; received CUDARuntimeError: cudaError")
     assert in_words(ValueError("x")) is None
-    with pytest.raises(KeyError), explained():
+    with pytest.raises(KeyError), errors_in_words():
         raise KeyError("not of the device")
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import vbdm
-from vbdm.engines.cuda.availability import explained
+from vbdm.engines.cuda.availability import errors_in_words
 
 from .cupy_errors import error_of_cupy
 from .emulated import needs_compiler
@@ -30,7 +30,7 @@ def test_memory_that_ran_out_is_given_back(emulated):
         ) if large else None  # fmt: skip
 
     emulated.limit = 3 * 10**9
-    with pytest.raises(vbdm.errors.OutOfMemoryError) as caught, explained():
+    with pytest.raises(vbdm.errors.OutOfMemoryError) as caught, errors_in_words():
         work()
     text = str(caught.value)
     assert text.startswith(
@@ -54,7 +54,7 @@ def test_what_the_user_was_dealing_with_is_left_as_it_is():
         of_users()
     except ValueError as error:
         earlier = error
-        with pytest.raises(vbdm.errors.OutOfMemoryError), explained():
+        with pytest.raises(vbdm.errors.OutOfMemoryError), errors_in_words():
             work()
     frame = earlier.__traceback__.tb_next.tb_frame
     assert frame.f_locals["kept"] == "the user's"

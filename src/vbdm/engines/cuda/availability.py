@@ -53,10 +53,10 @@ def the_device() -> Device:
     """Return the device of this process; a `DeviceError` says why it cannot be used."""
     cupy = imported()
     check_driver(cupy)
-    with explained():
+    with errors_in_words():
         device = Device()
     check_age(device)
-    with explained():
+    with errors_in_words():
         # This compiles a line, so a compiler that is missing is found out now.
         works = (device.array(np.arange(3.0)) * 2).get().tolist() == [0.0, 2.0, 4.0]
     if not works:
@@ -68,7 +68,7 @@ def the_device() -> Device:
 def around(work: str) -> Iterator[None]:
     """Do some work: what fails on the device is told in words, and so is that code is compiled."""
     device = the_device()
-    with explained(), device.current(), device.first_use.of(work), device.soon_compiled():
+    with errors_in_words(), device.current(), device.first_use.of(work), device.soon_compiled():
         yield
 
 
@@ -140,7 +140,7 @@ def device_facts() -> dict[str, Any]:
     facts: dict[str, Any] = {"cupy": version, "why_not": None}
     try:
         device = the_device()
-        with explained():
+        with errors_in_words():
             return facts | device.facts()
     except DeviceError as error:
         return facts | {"why_not": reason_of(error)}
@@ -155,7 +155,7 @@ def reason_of(error: DeviceError) -> str:
 
 
 @contextmanager
-def explained() -> Iterator[None]:
+def errors_in_words() -> Iterator[None]:
     """Raise what fails on the device inside the block in words; other errors pass.
 
     When its memory runs out, the arrays of the failed work are given up, and the blocks that CuPy

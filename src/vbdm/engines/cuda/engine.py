@@ -56,7 +56,7 @@ def parts_of_cells(links: list[DeviceCsr], labels: Any, root: Any, apart: Any, l
     parents = np.arange(len(labels), dtype=np.int32, like=labels)
     for part in links:
         part.on_rows("join_within", labels, root, apart, float(least), parents)
-    number = np.cumsum(flattened(parents), dtype=np.int32) - np.int32(1)
+    number = np.cumsum(flatten(parents), dtype=np.int32) - np.int32(1)
     return number[parents]
 
 
@@ -65,12 +65,12 @@ def pieces(matrix: DeviceCsr, scale: Any, least: float, few: int) -> Any:
     parents = np.arange(matrix.shape[0], dtype=np.int32, like=matrix.data)
     for links in (few, matrix.nnz):
         matrix.on_rows("join", scale, float(least), links, parents)
-        if int(flattened(parents).sum()) == 1:
+        if int(flatten(parents).sum()) == 1:
             break
     return parents.astype(np.int64)
 
 
-def flattened(parents: Any) -> Any:
+def flatten(parents: Any) -> Any:
     """Give every point the first point of its piece; return 1 for each first point, else 0."""
     device = device_of(parents)
     is_first = device.empty(len(parents), np.int32)

@@ -104,7 +104,7 @@ class DeviceIndex:
         for rows in slices(m, size):
             device.launch(
                 "walks", "nearest", rows.stop - rows.start,
-                *walked(self.tree), rows.stop - rows.start, points[rows], np.int32(k),
+                *tree_args(self.tree), rows.stop - rows.start, points[rows], np.int32(k),
                 np.int32(room), np.int32(shared), *collected, indices[rows], sqdist[rows],
                 columns=n, per_warp=True, shared_bytes=shared,
             )  # fmt: skip
@@ -122,7 +122,7 @@ def room_for(k: int) -> int:
     return 1 << (63 + 3 * k // 2).bit_length()
 
 
-def walked(tree: Tree) -> tuple[Any, ...]:
+def tree_args(tree: Tree) -> tuple[Any, ...]:
     """Return a tree as kernels take it, with leaves of at most 32 points."""
     depth = np.int32(max(0, tree.depth - 1))
     return tree.n_points, depth, tree.columns, tree.low, tree.high, tree.period
@@ -130,12 +130,12 @@ def walked(tree: Tree) -> tuple[Any, ...]:
 
 def count_within(reach: Reach, leaves: slice) -> Any:
     """Return the number of points within reach of each point of some leaves, (m,)."""
-    counts = counted(reach, leaves)
+    counts = count_pairs(reach, leaves)
     COUNTED[reach] = reach.tree.rows_of(leaves), row_pointer(counts)
     return counts
 
 
-def counted(reach: Reach, leaves: slice) -> Any:
+def count_pairs(reach: Reach, leaves: slice) -> Any:
     """Count the points within reach of each point of some leaves, (m,)."""
     rows = reach.tree.rows_of(leaves)
     counts = device_of(reach.rho).empty(rows.stop - rows.start, np.intp)
@@ -149,7 +149,7 @@ def pairs_within(reach: Reach, leaves: slice, n_pairs: int) -> tuple[Any, Any]:
     known, pointer = COUNTED.get(reach, (slice(0, 0), None))
     if not known.start <= rows.start < rows.stop <= known.stop:
         # What another thread counts meanwhile must not come between.
-        known, pointer = rows, row_pointer(counted(reach, leaves))
+        known, pointer = rows, row_pointer(count_pairs(reach, leaves))
     neighbors, scaled = device.empty(n_pairs, np.int32), device.empty(n_pairs)
     begins = pointer[rows.start - known.start :]
     launch_leaves(reach, leaves, "write_pairs", begins, neighbors, scaled)
@@ -163,7 +163,7 @@ def launch_leaves(reach: Reach, leaves: slice, kernel: str, *args: Any) -> None:
     if tree.depth > 0:
         first, end = first >> 1, (end + 1) >> 1
     device_of(reach.rho).launch(
-        "walks", kernel, end - first, *parts_of(reach), np.int32(reach.with_self), first, end,
+        "walks", kernel, end - first, *reach_args(reach), np.int32(reach.with_self), first, end,
         rows.start, rows.stop, *args, columns=tree.columns.shape[0], per_warp=True,
     )  # fmt: skip
 
@@ -176,7 +176,14 @@ def pairs_to(reach: Reach, points: Any, rho: Any) -> tuple[Any, Any, Any]:
 
     def launch(*args: Any) -> None:
         device.launch(
-            "walks", "pairs_of_points", m, *parts_of(reach), *new, *args, columns=n, per_warp=True
+            "walks",
+            "pairs_of_points",
+            m,
+            *reach_args(reach),
+            *new,
+            *args,
+            columns=n,
+            per_warp=True,
         )
 
     launch(counts, None, None, None)
@@ -187,6 +194,6 @@ def pairs_to(reach: Reach, points: Any, rho: Any) -> tuple[Any, Any, Any]:
     return counts, neighbors, scaled
 
 
-def parts_of(reach: Reach) -> tuple[Any, ...]:
+def reach_args(reach: Reach) -> tuple[Any, ...]:
     """Return a reach as kernels take it."""
-    return *walked(reach.tree), reach.rho, reach.widest, float(reach.cut)
+    return *tree_args(reach.tree), reach.rho, reach.widest, float(reach.cut)

@@ -19,7 +19,7 @@ from scipy.linalg import eigh
 
 from ...base.arrays import FloatArray, column_dots, column_sums, filled
 from ...base.threads import for_each, in_order, rows_that_fit, slices_of
-from ...rows.block_array import Tall, changed, mapped, of_width, total
+from ...rows.block_array import Tall, mapped, of_width, overwrite, total
 
 #: Eigenvalue of the scaled Gram matrix below which a direction depends on others and is left out.
 DEPENDENT = 1e-11
@@ -79,7 +79,7 @@ def combination(parts: list[Tall], mix: FloatArray) -> Any:
     A single part is overwritten if it is as wide as the result: memory need not hold both.
     """
     if len(parts) == 1 and parts[0].shape[1] == mix.shape[1]:
-        return changed(mix_rows, parts, [], mix)[0][0]
+        return overwrite(mix_rows, parts, [], mix)[0][0]
     return of_width(mapped(mixed_rows, parts, mix), mix.shape[1])
 
 
@@ -109,7 +109,7 @@ def move(
     quotients of the new X.
     """
     written = [*basis[:2], *images[:2]]
-    written, (energy, size) = changed(
+    written, (energy, size) = overwrite(
         move_rows, written, basis[2:], images[2:], mix, active, mass, summed=True
     )
     return written, np.asarray(energy / size)
@@ -162,7 +162,7 @@ def squared_terms(vectors: FloatArray, degrees: FloatArray, n_columns: int) -> F
 def remove_constant(block: Tall, mass: Tall) -> Any:
     """Make the columns M-orthogonal to the constant, which is known and not looked for."""
     sums = total(weighted_sums, block, mass)
-    return changed(subtract_row, [block], sums[:-1] / sums[-1])[0][0]
+    return overwrite(subtract_row, [block], sums[:-1] / sums[-1])[0][0]
 
 
 def weighted_sums(block: FloatArray, mass: FloatArray) -> FloatArray:
@@ -187,7 +187,7 @@ def remove_span(block: Tall, vectors: Tall, mass: Tall) -> Any:
     differences of Gram matrices would be nothing but rounding.
     """
     *shares, sums, masses = total(overlaps, block, vectors, mass)
-    return changed(subtract_span, [block], vectors, np.array(shares), sums / masses)[0][0]
+    return overwrite(subtract_span, [block], vectors, np.array(shares), sums / masses)[0][0]
 
 
 def overlaps(block: FloatArray, vectors: FloatArray, mass: FloatArray) -> FloatArray:

@@ -19,7 +19,7 @@ from ...engines.scipy_engine import ScipyEngine
 from ...engines.sparse import as_csr, graph_laplacian, piecewise_constant
 from ...kernel.block_matrix import BlockMatrix
 from ...kernel.pair_matrix import PairMatrix
-from ...rows.block_array import PerBlock, Rows, Tall, fetched
+from ...rows.block_array import PerBlock, Rows, Tall, to_numpy
 from ...rows.place import Partition
 from ...rows.sparse_blocks import Halo, SparseBlocks, applied, arrays_of, csr_of, owned
 from .cells import Labels, to_power
@@ -67,7 +67,7 @@ class Finest:
 
     def summed(self, block: Tall) -> FloatArray:
         """Return the sums over the cells of one vector (N,) or several; never in blocks."""
-        return cast(FloatArray, fetched(applied(self.restriction, product, block, self.engine)))
+        return cast(FloatArray, to_numpy(applied(self.restriction, product, block, self.engine)))
 
     def interpolated(self, coarse: FloatArray, values: FloatArray, mass: Tall) -> Any:
         """Return approximate eigenvectors from those of the cells: one Jacobi step.

@@ -12,7 +12,7 @@ import numpy as np
 from ...base.arrays import FloatArray, contiguous, to_host
 from ...base.threads import slices
 from ...errors import InputError
-from ...rows.block_array import BlockArray, Rows, Tall, fetched, mapped
+from ...rows.block_array import BlockArray, Rows, Tall, mapped, to_numpy
 from .finest import Finest
 from .hierarchy import Hierarchy, Level
 from .lobpcg import Block, Problem, iterate, ritz_block
@@ -118,7 +118,7 @@ def coarse_pairs(
         block = ritz_block(problem.stiffness, problem.mass, finer)
         n_active = max(1, len(block.values) - GUARDS)
         iterate(problem, block, n_active, n_active, COARSE_TOL, COARSE_STEPS)
-        values, vectors = block.values, fetched(block.vectors)
+        values, vectors = block.values, to_numpy(block.vectors)
         # The next level is larger than all that this one needed: nothing of it is kept.
         del finer, problem, block
     return values, vectors
