@@ -11,9 +11,9 @@ import vbdm
 from vbdm import plot
 from vbdm.base.estimate import Estimate
 from vbdm.dynamics.states import States
+from vbdm.plot._arrows import linear_map
 from vbdm.plot._canvas import CYCLE, MOST_POINTS, place
 from vbdm.plot._dynamics import states_on_points
-from vbdm.plot._flux import linear_map
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt

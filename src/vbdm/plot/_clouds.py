@@ -126,23 +126,17 @@ def draw_on_line(ax: Any, spectrum: Spectrum, wanted: list[int], positions: Posi
     x = positions.coordinates[:, 0]
     for color, number in zip(np.resize(CYCLE, len(wanted)), wanted, strict=True):
         values = values_at(spectrum, number, positions.rows)
-        draw_band(ax, spectrum, number, positions, color)
+        # Two standard deviations to either side, where they are known.
+        if spectrum.operator.kernel.is_symmetric:
+            order = np.argsort(x, kind="stable")
+            wide = 2 * spectrum.errors.pointwise(number)[positions.rows]
+            ends = (values - wide)[order], (values + wide)[order]
+            ax.fill_between(x[order], *ends, color=color, alpha=0.2, lw=0)
         ax.plot(x, values, ".", ms=3, color=color, label=name_of(spectrum, number))
     dress(ax, positions, "Eigenfunctions" if len(wanted) > 1 else "Eigenfunction")
     ax.set_ylabel("value (mean square 1)")
     ax.legend(frameon=False, fontsize="small", markerscale=3)
     return ax
-
-
-def draw_band(ax: Any, spectrum: Spectrum, number: int, positions: Positions, color: Any) -> None:
-    """Shade two standard deviations of an eigenfunction to either side, if they are known."""
-    if not spectrum.operator.kernel.is_symmetric:
-        return
-    order = np.argsort(positions.coordinates[:, 0], kind="stable")
-    rows, x = positions.rows[order], positions.coordinates[order, 0]
-    values = values_at(spectrum, number, rows)
-    wide = 2 * spectrum.errors.pointwise(number)[rows]
-    ax.fill_between(x, values - wide, values + wide, color=color, alpha=0.2, lw=0)
 
 
 def draw_function(ax: Any, spectrum: Spectrum, number: int, positions: Positions) -> None:
@@ -302,7 +296,7 @@ def unresolved(result: Any, ax: Any = None, points: ArrayLike | None = None) -> 
     density.
     """
     found = spectrum_of(result)
-    everybody = place_all(found.operator, points, ax)
+    everybody = place(found.operator, points, ax, most=found.operator.n_points)
     ax = new_axes(ax, everybody.n_dims)
     marked = found.unresolved | found.errors.weak_links
     rest = thinned(chosen(everybody, ~marked), what="other points")
@@ -312,9 +306,8 @@ def unresolved(result: Any, ax: Any = None, points: ArrayLike | None = None) -> 
     scatter(ax, rest, color=FAINT)
     crosses, rings = chosen(everybody, found.unresolved), chosen(everybody, found.errors.weak_links)
     scatter(ax, thinned(crosses), marker="x", color=VERMILION, s=28, linewidths=1.2)
-    scatter(
-        ax, thinned(rings), marker="o", facecolors="none", edgecolors=BLUE, s=28, linewidths=1.2
-    )
+    scatter(ax, thinned(rings), marker="o", facecolors="none", edgecolors=BLUE, s=28,
+            linewidths=1.2)  # fmt: skip
     # The counts stand in the title, where they cover no point.
     counts = f"× unresolved: {len(crosses.rows):,}, ○ weak link: {len(rings.rows):,}"
     dress(ax, rest, f"{counts}, of {len(marked):,} points")
@@ -324,15 +317,9 @@ def unresolved(result: Any, ax: Any = None, points: ArrayLike | None = None) -> 
     return ax
 
 
-def place_all(operator: Operator, points: ArrayLike | None, ax: Any) -> Positions:
-    """Return the places of all points, without a limit on their number."""
-    return place(operator, points, ax, most=operator.n_points)
-
-
 def lifted(positions: Positions, operator: Operator) -> Positions:
     """Return points of the line with their density as a second coordinate."""
-    coordinates = np.c_[
-        positions.coordinates, np.asarray(to_host(operator.density))[positions.rows]
-    ]
+    density = np.asarray(to_host(operator.density))[positions.rows]
+    coordinates = np.c_[positions.coordinates, density]
     labels = [*positions.labels, f"density {per_volume(operator)}"]
     return Positions(coordinates, labels, positions.rows, positions.notes)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import BoolArray, FloatArray
+from ..base.arrays import FloatArray
 from ..base.checks import a_switch, accepts, numbers
 from ..errors import InputError
 from ..kernel.tuning import DegreeCurve, KeptCurve, SlopeCurve, Tuning
@@ -63,7 +63,9 @@ def tuning(result: Any, ax: Any = None) -> Any:
     ax = new_axes(ax)
     right = ax.twinx()
     if isinstance(curve, SlopeCurve):
-        draw_sums(ax, curve)
+        ax.plot(curve.epsilons, curve.sums, ".-", color=INK, ms=4, lw=1.2)
+        ax.set_yscale("log")
+        ax.set_ylabel("S(ε), mean of the kernel over all pairs")
         # Each slope belongs to the interval between two grid points.
         right.stairs(2 * curve.slopes, curve.epsilons, baseline=None, color=BLUE)
     else:
@@ -98,21 +100,8 @@ def draw_degrees(ax: Any, curve: DegreeCurve | KeptCurve, choice: Tuning) -> Non
     if choice.target is not None:
         label = f"target {choice.target:.3g}"
         ax.plot(choice.epsilon, choice.target, "o", color=VERMILION, ms=6, label=label)
-    ax.legend(
-        frameon=False,
-        fontsize="small",
-        loc="upper center",
-        ncols=2,
-        columnspacing=1,
-        handlelength=1.6,
-    )
-
-
-def draw_sums(ax: Any, curve: SlopeCurve) -> None:
-    """Draw S(ε), the mean of the kernel over all pairs."""
-    ax.plot(curve.epsilons, curve.sums, ".-", color=INK, ms=4, lw=1.2)
-    ax.set_yscale("log")
-    ax.set_ylabel("S(ε), mean of the kernel over all pairs")
+    ax.legend(frameon=False, fontsize="small", loc="upper center", ncols=2, columnspacing=1,
+              handlelength=1.6)  # fmt: skip
 
 
 def eigenvalues_of(truth: Any, name: str) -> FloatArray:
@@ -154,7 +143,7 @@ def spectrum(result: Any, truth: Any = None, ax: Any = None, *, errors: bool = T
     # Errors are known for symmetric kernels only.
     if errors and found.operator.kernel.bandwidth.is_symmetric:
         draw_errors(ax, index, found)
-    doubtful = doubts(found)
+    doubtful = np.isin(np.arange(len(values)), list(doubtful_modes(found)))
     ax.plot(index[~doubtful], values[~doubtful], "o", color=BLUE, ms=5, label="estimate")
     if doubtful.any():
         ax.plot(index[doubtful], values[doubtful], "o", color=BLUE, mfc="white", ms=5,
@@ -201,8 +190,3 @@ def sampling_ends(groups: list[Group]) -> tuple[list[float], list[float]]:
     half = [width_of(0.95) * group.standard_error for group in groups]
     lower = [group.mean - size for group, size in zip(groups, half, strict=True)]
     return lower, [group.mean + size for group, size in zip(groups, half, strict=True)]
-
-
-def doubts(found: Spectrum) -> BoolArray:
-    """Return which modes are in doubt, (n,): those on unresolved points or on a weak link."""
-    return np.isin(np.arange(len(found.eigenvalues)), list(doubtful_modes(found)))

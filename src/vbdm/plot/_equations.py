@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from scipy.spatial import cKDTree
 from ..base.arrays import FloatArray
 from ..base.checks import accepts, an, or_none, words
 from ..equations.solved import Committor, HittingProbabilities, PassageTime, Solved
+from ._arrows import draw_flux
 from ._canvas import (
     DIVERGING,
     FAINT,
@@ -24,7 +24,6 @@ from ._canvas import (
     scatter,
 )
 from ._clouds import COLOURED, chosen, color_bar, panels_for
-from ._flux import draw_flux
 
 #: Nodes along each side of the grid on which the ½ line is drawn.
 NODES = 80
@@ -90,9 +89,7 @@ def draw(
     names: Sequence[str] | None,
 ) -> None:
     """Draw one column of values."""
-    positions = place(result.operator, points, ax)
-    if names is not None:
-        positions = replace(positions, labels=[*names, *positions.labels[len(names) :]])
+    positions = place(result.operator, points, ax).named(names)
     own = values[positions.rows]
     if positions.n_dims == 1:
         order = np.argsort(positions.coordinates[:, 0])
@@ -107,7 +104,12 @@ def draw(
     dress(ax, positions, title)
     color_bar(ax, drawn, "")
     if isinstance(result, Committor):
-        draw_half(ax, seen.coordinates, own[known])
+        # The line where the mean of the committor over nearby places is ½.
+        nodes, means = means_on_grid(seen.coordinates, own[known])
+        finite = means[np.isfinite(means)]
+        if finite.size and finite.min() < 0.5 < finite.max():
+            grid = (*nodes.T.reshape(2, NODES, NODES), means.reshape(NODES, NODES))
+            ax.contour(*grid, levels=[0.5], colors=[INK], linewidths=1.6)
         draw_flux(ax, result, seen, points)
 
 
@@ -120,15 +122,6 @@ def colours(result: Solved, values: FloatArray) -> dict[str, Any]:
         end = max(-low, high)
         return {"cmap": DIVERGING, "vmin": -end, "vmax": end}
     return {"cmap": SEQUENTIAL, "vmin": low, "vmax": high}
-
-
-def draw_half(ax: Any, places: FloatArray, values: FloatArray) -> None:
-    """Draw the line where the mean of the committor over nearby places is ½."""
-    nodes, means = means_on_grid(places, values)
-    finite = means[np.isfinite(means)]
-    if finite.size and finite.min() < 0.5 < finite.max():
-        x, y = nodes.reshape(NODES, NODES, 2).transpose(2, 0, 1)
-        ax.contour(x, y, means.reshape(NODES, NODES), levels=[0.5], colors=[INK], linewidths=1.6)
 
 
 def means_on_grid(places: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -33,18 +33,9 @@ from .found import what_was_found
 
 #: Names of the scripts, in the order in which they are joined into one.
 SCRIPTS = (
-    "data",
-    "marks",
-    "colour",
-    "raster",
-    "chart",
-    "cloud",
-    "pointer",
-    "curves",
-    "series",
-    "epsilon",
+    "data", "marks", "colour", "raster", "chart", "cloud", "pointer", "curves", "series", "epsilon",
     "page",
-)
+)  # fmt: skip
 #: Largest number of points that are drawn by default; more would cover each other.
 MOST_DRAWN = 20_000
 A_MAPPING = an(Mapping, "Pass a dict.")
@@ -154,7 +145,9 @@ def page(
     flags = flags_of(found)
     known = dict(source or {})
     works = citations(spectrum)
-    style, script = resource("page.css"), whole_script()
+    style, body = resource("page.css"), "\n".join(resource(f"{name}.js") for name in SCRIPTS)
+    # All scripts are one function, so that they add no global names.
+    script = f'"use strict";\n(() => {{\n{body}\n}})();'
     fields = {
         "title": tables.text(title or notes_on.heading(spectrum.operator)),
         "policy": policy(style, script),
@@ -194,12 +187,6 @@ def write_page(path: str | os.PathLike[str], spectrum: Spectrum, **options: Any)
     text = page(spectrum, **options)
     with replacing(check_target(path)) as stream:
         stream.write(text.encode("utf-8"))
-
-
-def whole_script() -> str:
-    """Return all scripts joined into one function, so that they add no global names."""
-    body = "\n".join(resource(f"{name}.js") for name in SCRIPTS)
-    return f'"use strict";\n(() => {{\n{body}\n}})();'
 
 
 def resource(name: str) -> str:

@@ -41,35 +41,22 @@ class Quantity:
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """One question and what was found.
+    """One question and what was found."""
 
-    Attributes
-    ----------
-    name : str
-        Name of its files, and of its place on the page, such as "committor".
-    title : str
-        Its heading.
-    asked : str
-        What was asked, in words.
-    quantities : sequence of Quantity
-        Its numbers.
-    notes : sequence of str
-        What else the reader must know, such as the unit of times.
-    columns : mapping from names to (N,) arrays
-        Values on the points.
-    picture : bytes
-        A PNG; empty if there is none.
-    caption : str
-        What the picture shows.
-    """
-
+    # Name of its files, and of its place on the page, such as "committor".
     name: str
+    # Its heading.
     title: str
+    # What was asked, in words.
     asked: str
     quantities: Sequence[Quantity] = ()
+    # What else the reader must know, such as the unit of times.
     notes: Sequence[str] = ()
+    # Values on the points by name, (N,).
     columns: Mapping[str, FloatArray] = field(default_factory=dict)
+    # A PNG; empty if there is none.
     picture: bytes = b""
+    # What the picture shows.
     caption: str = ""
 
 
@@ -96,23 +83,20 @@ def sections(answers: Sequence[Answer]) -> str:
 
 def section(answer: Answer) -> str:
     """Return an answer as a section: words, table, picture, notes."""
+    # The header of a PNG has its size: a wide picture needs the whole page.
+    width, height = struct.unpack(">II", answer.picture[16:24] or bytes(8))
+    wide = width > WIDE * height
     parts = [
         f'<section id="answer-{text(answer.name)}" class="answer">',
         f"<h2>{text(answer.title)}</h2>",
         f'<p class="lead">{prose(answer.asked)}</p>',
-        '<div class="split">' if answer.picture and not is_wide(answer.picture) else "<div>",
+        '<div class="split">' if answer.picture and not wide else "<div>",
         picture(answer),
         f"<div>{table(answer.quantities)}",
         *(f'<p class="note">{prose(note)}</p>' for note in answer.notes),
         "</div></div></section>",
     ]
     return "\n".join(part for part in parts if part)
-
-
-def is_wide(picture: bytes) -> bool:
-    """Tell whether a PNG is so wide that it needs the whole page; its header has the size."""
-    width, height = struct.unpack(">II", picture[16:24])
-    return bool(width > WIDE * height)
 
 
 def picture(answer: Answer) -> str:

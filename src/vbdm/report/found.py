@@ -8,11 +8,13 @@ nothing stands out, that is said.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
 
 from ..base.arrays import FloatArray
 from ..base.wording import counted, rounded, with_error
@@ -71,7 +73,9 @@ def what_was_found(spectrum: Spectrum, preparation: Any = None) -> str:
     'The points lie along a closed curve.'
     """
     timed = is_generator(spectrum.operator) and not has_delays(preparation)
-    sizes = piece_sizes(spectrum)
+    # Points of the connected pieces, without strays.
+    sizes = np.bincount(spectrum.components)
+    sizes = sizes[sizes >= max(2, SMALL_PIECE * sizes.sum())]
     if len(sizes) > 1:
         return in_pieces(spectrum, sizes)
     rest = strays(spectrum, sizes)
@@ -83,12 +87,6 @@ def what_was_found(spectrum: Spectrum, preparation: Any = None) -> str:
             groups = groups.among_all(spectrum.operator.n_points)
             return f"{in_groups(spectrum, groups, ratio, timed)}{rest}"
     return f"{shape(spectrum, modes)}{gap_words(modes) if timed else ''}{rest}"
-
-
-def piece_sizes(spectrum: Spectrum) -> NDArray[np.intp]:
-    """Return the numbers of points of the connected pieces, without strays."""
-    sizes = np.bincount(spectrum.components)
-    return np.asarray(sizes[sizes >= max(2, SMALL_PIECE * sizes.sum())])
 
 
 def strays(spectrum: Spectrum, sizes: NDArray[np.intp]) -> str:
@@ -205,9 +203,8 @@ def distant(values: FloatArray, n: int) -> FloatArray:
     return np.array(chosen)
 
 
-def squares(values: FloatArray, centres: FloatArray) -> FloatArray:
-    """Return the squared distances of rows to centres, (N, k)."""
-    return np.stack([np.square(values - centre).sum(axis=1) for centre in centres], axis=1)
+#: Squared distances of rows to centres, (N, k).
+squares = partial(cdist, metric="sqeuclidean")
 
 
 def in_groups(spectrum: Spectrum, groups: Grouping, ratio: float, timed: bool) -> str:
@@ -256,19 +253,20 @@ def shape(spectrum: Spectrum, modes: list[Group]) -> str:
         return f"The points lie along a{kind}."
     if operator.dim < 2 - NEAR_WHOLE and kind != " curve":
         return f"The points lie along a{kind}, though their dimension is {dimension(operator)}."
-    if (
-        abs(operator.dim - 2) < NEAR_WHOLE
-        and is_near(operator.settings.exponents.c1, 0)
-        and like_sphere(modes)
-    ):
+    is_laplacian = is_near(operator.settings.exponents.c1, 0)
+    if abs(operator.dim - 2) < NEAR_WHOLE and is_laplacian and like_sphere(modes):
         radius = np.sqrt(2 / -modes[0].mean)
         return (
             "The first three eigenvalues are one within their errors, and the next five are one, "
             f"three times as large: as on a sphere, of radius {radius:.3g}."
         )
     ring = ""
-    if enough(modes, 2) and is_ring(slow_modes(spectrum, 2)):
-        ring = " The first two eigenfunctions form a ring: a cycle runs through the points."
+    if enough(modes, 2):
+        values = slow_modes(spectrum, 2)
+        radius = np.hypot(*values.T)
+        # Around 0 at nearly one distance, on all sides.
+        if radius.std() < THIN * radius.mean() and opening(values) < OPENING:
+            ring = " The first two eigenfunctions form a ring: a cycle runs through the points."
     return f"The points fill a region of dimension {dimension(operator)}.{ring}"
 
 
@@ -294,12 +292,6 @@ def opening(values: FloatArray) -> float:
     """Return the largest angle around 0, in radians, without a point of the plane."""
     angles = np.sort(np.arctan2(values[:, 1], values[:, 0]))
     return float(np.diff(angles, append=angles[0] + 2 * np.pi).max())
-
-
-def is_ring(values: FloatArray) -> bool:
-    """Tell whether points of the plane lie around 0 at nearly one distance, on all sides."""
-    radius = np.hypot(*values.T)
-    return bool(radius.std() < THIN * radius.mean() and opening(values) < OPENING)
 
 
 def like_sphere(modes: list[Group]) -> bool:
