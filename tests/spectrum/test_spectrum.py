@@ -216,7 +216,7 @@ def test_a_piece_is_solved_for_no_more_modes_than_it_may_have_among_the_first():
     """One zero each is known: of six modes, two pieces can have four others, and their own zero."""
     points = vbdm.datasets.clusters(300, separation=50.0, random_state=0).points
     op = vbdm.estimate_operator(points, "generator", method=vbdm.Resolved(limiter=False))
-    n_pieces = op.spectrum(2).n_components
+    n_pieces = op.spectrum(2).pieces.n_pieces
     Recording.seen = ()
     op.spectrum(n_pieces + 4, solver=Recording())
     assert Recording.seen == (5,) * n_pieces + (-5,) * n_pieces

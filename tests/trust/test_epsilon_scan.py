@@ -15,7 +15,7 @@ from vbdm.report import page
 from vbdm.trust import epsilon_scan
 from vbdm.trust.epsilon_scan import (
     EpsilonScan,
-    fair_rows,
+    drawn_rows,
     followed,
     matched,
     why_no_scan,
@@ -137,7 +137,7 @@ def test_large_clouds_are_estimated_from_a_fair_part(large):
     # Fewer points need a wider kernel: the grid is around the ε of the part.
     assert found.epsilons[found.chosen] == estimate_again(large.operator, found.rows).epsilon
     assert found.epsilons[found.chosen] > 1.5 * large.operator.epsilon
-    assert len(fair_rows(large, 30_000)) == 21_000
+    assert len(drawn_rows(large, 30_000, fair=True)) == 21_000
 
 
 def test_parts_have_the_numbers_of_neighbours_of_the_whole():
