@@ -103,7 +103,7 @@ def test_a_piece_of_unresolved_points_keeps_its_zero():
     alone = np.array([[1.0, 1, 0, 0], [1.0, -1, 0, 0], [0, 0, 1.0, 1], [0, 0, 1.0, -1]]).T
     modes = some_modes([0.0, 0.5, 0.0, 0.5], alone, np.array([1.0, 1.0, 9.0, 9.0]))
     steps = 1 / np.array([0.5, 0.5, 2.0, 2.0])  # the first two points are held at the cut of 1
-    found = on_unresolved_points(SimpleNamespace(steps=steps), modes, LIMIT)
+    found = on_unresolved_points(SimpleNamespace(inside=SimpleNamespace(steps=steps)), modes, LIMIT)
     assert found.tolist() == [False, True, False, False]
 
 

@@ -89,7 +89,7 @@ def test_saturated_neighbours_are_reported(cloud):
 
 def test_fixed_bandwidth_on_a_tail_is_reported():
     X = vbdm.datasets.ou(20_000, sampling="grid").points
-    with pytest.warns(vbdm.errors.UnboundedErrorWarning, match="Use a negative `beta`"):
+    with pytest.warns(vbdm.errors.UnboundedErrorWarning, match="or a negative β"):
         vbdm.estimate_operator(
             X,
             "generator",

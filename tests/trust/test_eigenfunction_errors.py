@@ -241,7 +241,7 @@ def test_copies_of_points_share_their_errors():
 
 
 def test_what_cannot_be_answered(plane):
-    with pytest.raises(vbdm.InputError, match="`j` must be an integer from 0 to 5"):
+    with pytest.raises(vbdm.InputError, match="`j` must be an integer, from 0 to 5"):
         plane.errors.pointwise(6)
     X = D.circle(100).points
     left = vbdm.estimate_operator(X, "laplacian", method=vbdm.Paper(form="left")).spectrum(3)

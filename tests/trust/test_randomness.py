@@ -74,7 +74,7 @@ def grid(n=24):
 def test_regular_spacing(points):
     regular = found_in(vbdm.estimate_operator(points).spectrum(3), "Spacing")
     assert regular.light == "amber"
-    assert "pass leave_one_out=False" in regular.words
+    assert "pass method=vbdm.Resolved(leave_one_out=False)" in regular.words
     assert "give `dim`" in regular.words
     # Who has done so is left in peace.
     done = vbdm.estimate_operator(
