@@ -14,7 +14,8 @@ import lazy_loader
 from .base.versions import __version__ as __version__
 
 # The public names are listed in `__init__.pyi`; each is loaded when it is first used.
-__getattr__, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, _, _names = lazy_loader.attach_stub(__name__, __file__)
+__all__ = [name for name in _names if not name.endswith(("Error", "Warning"))]
 
 
 def __dir__() -> list[str]:

@@ -16,7 +16,8 @@ from . import (
 )
 from .base.memory import estimate_disk, estimate_memory
 from .diffusion_map import DiffusionMap
-from .errors import InputError, VbdmWarning
+from .errors import InputError as InputError
+from .errors import VbdmWarning as VbdmWarning
 from .estimate import estimate_operator, scan_epsilon
 from .extension.extension import extend
 from .forecaster import Forecaster
@@ -37,14 +38,12 @@ __version__: str
 __all__ = [
     "DiffusionMap",
     "Forecaster",
-    "InputError",
     "NeighborGraph",
     "Operator",
     "Paper",
     "Resolved",
     "Run",
     "Spectrum",
-    "VbdmWarning",
     "align",
     "datasets",
     "diagnose",

@@ -146,7 +146,7 @@ BAD_CALLS = {
             dim=1,
             method=vbdm.Paper(n_density_neighbors=2),
         ),
-        "this graph has none",
+        "graph, which has none",
     ),
     "align lengths": (lambda: vbdm.align(np.ones(3), np.ones(4)), "same points"),
     "align kind": (lambda: vbdm.align(np.ones(3), np.ones(3), "affine"), "kind"),
@@ -262,7 +262,7 @@ MORE_BAD_CALLS = {
         lambda: vbdm.estimate_operator(X, potential=X[:, 0], method=vbdm.Paper(form="left")),
         "left form",
     ),
-    "opinion on points": (lambda: vbdm.second_opinion(X), "symmetric operator"),
+    "opinion on points": (lambda: vbdm.second_opinion(X), "class Operator"),
     "repeated neighbour": (
         lambda: vbdm.NeighborGraph.from_arrays(
             [[0, 1, 1], [1, 0, 2], [2, 1, 0]], [[0, 1, 1], [0, 1, 1], [0, 1, 4]]

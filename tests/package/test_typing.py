@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-import vbdm
-
 ROOT = Path(__file__).parents[2]
 RIGHT = """
 import numpy as np
@@ -66,10 +64,3 @@ def test_wrong_names_and_arguments_fail_and_right_ones_pass(tmp_path):
     assert not [line for line in errors if "wrong.py" not in line], run.stdout
     lines = {int(line.split(":")[1]) for line in errors}
     assert lines == set(range(2, len(WRONG) + 2)), run.stdout
-
-
-def test_every_short_module_has_a_stub_that_names_it():
-    """Type checkers do not see the modules in `_aliases`, but the stubs beside the package."""
-    folder = Path(vbdm.__file__).parent
-    for name, home in vbdm.MODULES.items():
-        assert (folder / f"{name}.pyi").read_text() == f"from vbdm.{home} import *\n"
