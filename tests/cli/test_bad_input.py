@@ -400,7 +400,7 @@ STAGES = {
     "solving": ("vbdm.spectrum.solve.compute_spectrum", 0),
     "sensitivity": ("vbdm.estimate.scan_epsilon", 0),
     "making the folder": ("pathlib.Path.mkdir", 1),
-    "drawing": ("vbdm.results.figures.save_picture", 0),
+    "drawing": ("vbdm.results.writing.save_picture", 0),
     "writing the page": ("vbdm.results.writing.write_report", 0),
     "saving the model": ("vbdm.results.writing.save", 0),
     "saving an array of the model": ("vbdm.io.saved.archive.np.lib.format.write_array", 3),
@@ -436,7 +436,7 @@ def whole_fit():
 @pytest.fixture
 def quick(monkeypatch):
     """Make the page and the sensitivity cheap: it is not they that are tested here."""
-    import vbdm.results.figures as figures
+    import vbdm.results.writing as figures
 
     monkeypatch.setattr("vbdm.estimate.scan_epsilon", lambda spectrum: None)
     page = lambda path, *arguments, **settings: path.write_bytes(b"<html>")  # noqa: E731

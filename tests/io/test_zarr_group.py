@@ -35,7 +35,7 @@ def test_everything_is_there_by_name(spectrum, tmp_path):
         "vbdm spectrum", 1, vbdm.__version__,
     )  # fmt: skip
     assert said["epsilon"] == spectrum.operator.epsilon
-    assert said["dim"] == spectrum.operator.dim
+    assert said["dimension"]["value"] == spectrum.operator.dim
     assert said["settings"]["placement"] == "in memory"
     assert {finding["name"] for finding in said["findings"]}
 

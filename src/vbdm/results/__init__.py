@@ -13,11 +13,10 @@
 `write_results` makes such a folder, `load_results` reads it, and ``vbdm fit FILE`` does it all.
 """
 
-from .figures import can_draw, save_picture
 from .folder import check_folder, is_results_folder
-from .origin import Origin
 from .reading import Results, load_results, read_summary
-from .writing import write_arrays, write_report, write_results
+from .summary import Origin
+from .writing import can_draw, save_picture, write_arrays, write_report, write_results
 
 __all__ = [
     "Origin",

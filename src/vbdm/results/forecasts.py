@@ -29,9 +29,8 @@ from ..forecaster import Forecaster
 from ..io.saved.forecasts import save_forecaster
 from ..progress import report
 from ..report.forecast_page import ForecastRun, forecast_page
-from .figures import can_draw, save_picture
 from .folder import FORECAST, FORECAST_FORMAT, MODEL, PAGE, check_folder, replacing_folder
-from .writing import files_in
+from .writing import can_draw, files_in, save_picture
 
 VERSION = 1
 #: Fewest rows before a start that are drawn.

@@ -24,7 +24,7 @@ from ..io.saved.zarr_group import read_group
 from ..spectrum.spectrum import Spectrum
 from ..trust.epsilon_scan import EpsilonScan
 from .folder import ARRAYS, FORMAT, MODEL, STORE, SUMMARY, VERSION
-from .origin import Origin
+from .summary import Origin
 
 #: Keys that results.json always has, and the types of their values.
 PARTS = {

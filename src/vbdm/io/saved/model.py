@@ -113,22 +113,20 @@ def make_index(own: schema.Index, cloud: FloatArray, distance: Distance) -> Neig
         case "metric":
             return MetricSearch(distance.metric).index(cloud, 1)
         case "approximate":
-            return PyNNDescent(
-                spare=own.spare, epsilon=own.epsilon, random_state=own.random_state
-            ).index(cloud, own.n_neighbors)
-    names = ("rotation",) if own.kind == "rotated" else ("centre", "basis")
+            search = PyNNDescent(own.spare, own.epsilon, own.random_state)
+            return search.index(cloud, own.n_neighbors)
+    rotated = own.kind == "rotated"
+    names = ("rotation",) if rotated else ("centre", "basis")
     parts: dict[str, Any] = {name: getattr(own, name) for name in names}
     # So that the points inside take no more room than those outside.
     columns, directions = parts[names[-1]].shape
     require(directions <= columns, "index", "has too many directions")
     if own.inner is None or own.inner.inner is not None:
         raise ValueError("index/inner is no plain engine")
-    rotated = own.kind == "rotated"
     inside = cloud @ parts["rotation"] if rotated else along_and_rest(cloud, **parts)
     inner = make_index(own.inner, inside, Distance())
-    calls: dict[str, Any] = {"rows_per_call": inner.rows_per_call, "parallel": inner.parallel}
-    made = RotatedIndex if rotated else ProjectedIndex
-    return made(inner=inner, cloud=cloud, **parts, **calls)
+    parts |= {"rows_per_call": inner.rows_per_call, "parallel": inner.parallel}
+    return (RotatedIndex if rotated else ProjectedIndex)(inner=inner, cloud=cloud, **parts)
 
 
 def make_graph(model: GraphModel) -> NeighborGraph:
@@ -393,16 +391,10 @@ def make_spectrum(model: SpectrumModel) -> Spectrum:
     n_modes = len(parts["eigenvalues"])
     for name in ("extent", "limits"):
         require(len(parts[name]) in (0, n_modes), f"spectrum/{name}", "is that of other modes")
-    rates = [
-        rate
-        for limit in (model.spectrum.limit, *model.spectrum.limits)
-        if limit
-        for rate in vars(limit).values()
-    ]
-    require(all(0 < rate < np.inf for rate in rates), "spectrum/limits", "are no rates")
     limits = Limits(parts.pop("limit"), parts.pop("limits"))
-    shared = len(model.log.shared_eigenvalues)
-    require(
-        shared == (n_modes if limits.own else 0), "log/shared_eigenvalues", "are of other modes"
-    )
+    known = [limit for limit in (limits.shared, *limits.of_modes) if limit is not None]
+    rates = [rate for limit in known for rate in vars(limit).values()]
+    require(all(0 < rate < np.inf for rate in rates), "spectrum/limits", "are no rates")
+    fits = len(model.log.shared_eigenvalues) == (n_modes if limits.own else 0)
+    require(fits, "log/shared_eigenvalues", "are of other modes")
     return Spectrum(operator=operator, pieces=pieces, limits=limits, log=model.log, **parts)

@@ -21,6 +21,7 @@ from ...base.threads import slices
 from ...base.versions import __version__
 from ...errors import InputError
 from ...progress import report
+from ...report.facts import facts_of
 from ...rows.sources import check_store
 from ...spectrum.spectrum import Spectrum
 from ...spectrum.vectors import known_eigenfunctions
@@ -156,10 +157,7 @@ def attributes_of(spectrum: Spectrum, notes: Mapping[str, Any] | None = None) ->
         "format": FORMAT,
         "version": VERSION,
         "vbdm": __version__,
-        "n_points": operator.n_points,
-        "epsilon": operator.epsilon,
-        "dim": operator.dim,
-        "n_neighbors": operator.n_neighbors,
+        **facts_of(operator),
         "settings": operator.settings.as_dict(),
         "findings": [as_entry(finding) for finding in diagnose(spectrum)]
         if operator.kernel.is_symmetric
