@@ -255,8 +255,8 @@ def test_a_given_graph_is_computed_on_by_the_engine_that_is_asked_for(arguments)
     graph = vbdm.neighbors(PROBLEMS["sphere"][0], 80)
     first, second = (estimated(graph, engine, **arguments) for engine in ENGINES)
     assert second.settings.as_dict()["engine"] == "numba"
-    assert isinstance(second.weights.engine, NumbaEngine)
-    assert isinstance(first.weights.engine, ScipyEngine)
+    assert isinstance(second.alpha_kernel.engine, NumbaEngine)
+    assert isinstance(first.alpha_kernel.engine, ScipyEngine)
     np.testing.assert_allclose(second.density, first.density, rtol=1e-12)
 
 

@@ -54,7 +54,7 @@ def sum_over_points(spectrum: Spectrum, function: Callable[..., Any], *values: N
     given in the caller's order and equal on copies of a point.
     """
     if spectrum._stored is None:
-        return function(spectrum.eigenfunctions, None, *values)
+        return total(function, spectrum.eigenfunctions, None, *values)
     u, order = spectrum._stored, spectrum.operator.graph.order
     rows = order.caller_rows
     inside = [beside(u, beside_array(own, rows)[rows]) for own in values]
