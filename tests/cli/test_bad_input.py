@@ -219,7 +219,7 @@ BAD = {
         "fit a.npy --metric precomputed", "square",
     ),
     # The settings.
-    "negative epsilon": (nothing, "fit data.csv --epsilon -1", "epsilon.*greater than 0"),
+    "negative epsilon": (nothing, "fit data.csv --epsilon -1", "epsilon.*a number above 0"),
     "epsilon in words": (nothing, "fit data.csv --epsilon small", "not a valid float"),
     "absurd epsilon": (nothing, "fit data.csv --epsilon 1e-300", "No two points are joined"),
     "absurd operator": (nothing, "fit data.csv -O 1e9", "Powers of the density overflow"),
@@ -236,7 +236,7 @@ BAD = {
     "too many periods": (nothing, "fit data.csv --period 1,2,3", "period"),
     "too many eigenpairs": (nothing, "fit data.csv -n 5000", "from 1 to 150"),
     "no eigenpairs": (nothing, "fit data.csv -n 0", "from 1 to 150"),
-    "absurd effort": (nothing, "fit data.csv --effort 1000", "between 1/4 and 16"),
+    "absurd effort": (nothing, "fit data.csv --effort 1000", "from 0.25 to 16"),
     "unknown option": (nothing, "fit data.csv --colour red", "--colour"),
     "unknown command": (nothing, "guess data.csv", "guess"),
     "no file at all": (nothing, "fit", "FILE"),
@@ -520,7 +520,7 @@ def test_a_file_in_an_unwritable_folder_is_refused_before_the_work(workspace, mo
     monkeypatch.setattr("vbdm.io.saved.persistence.load", lambda *_: pytest.fail("too early"))
     monkeypatch.setattr("os.access", lambda path, mode: mode != os.W_OK)
     result = run("plot good -o a.png")
-    assert_refused(result, 2, "Nothing can be written.*do not have the right", before, workspace)
+    assert_refused(result, 2, "Nothing can be written to this folder", before, workspace)
 
 
 def test_a_run_that_came_first_is_not_replaced(workspace, monkeypatch):
