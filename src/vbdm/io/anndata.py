@@ -170,7 +170,12 @@ def write_anndata(
     their standard_errors (sampling alone), epsilon, dim and params.
     """
     library = need("anndata", path_in, "anndata")
-    target = check_new(path_out)
+    target = check_target(path_out)
+    if target.exists():
+        raise InputError(
+            f"The file to write exists already; received {os.fspath(path_out)!r}. Choose another "
+            "name."
+        )
     adata = library.read_h5ad(path_in)
     if adata.n_obs != cloud.n_read:
         raise InputError(
@@ -196,7 +201,12 @@ def put_results(
     adata.obs[f"{key}_density"] = spread(np.asarray(to_host(operator.density)), cloud)
     adata.uns[key] = {
         **adata.uns.get(key, {}),
-        "params": settings_to_store(params),
+        # Numbers and text, which the file can hold; the rest as JSON text.
+        "params": {
+            name: value if isinstance(value, bool | int | float | str) else json.dumps(plain(value))
+            for name, value in params.items()
+            if value is not None
+        },
         "eigenvalues": np.array(spectrum.eigenvalues[1:]),
         "total_errors": np.array(spectrum.total_errors[1:]),
         "intervals": np.array(spectrum.intervals()[1:]),
@@ -206,16 +216,6 @@ def put_results(
     }
 
 
-def check_new(path: str | os.PathLike[str]) -> Path:
-    """Return the path of the new file; raise if it exists."""
-    target = check_target(path)
-    if target.exists():
-        raise InputError(
-            f"The file to write exists already; received {os.fspath(path)!r}. Choose another name."
-        )
-    return target
-
-
 def spread(values: NDArray[Any], cloud: Cloud | None) -> NDArray[Any]:
     """Return values for all rows of the file, with NaN in those that were not used."""
     if cloud is None:
@@ -223,12 +223,3 @@ def spread(values: NDArray[Any], cloud: Cloud | None) -> NDArray[Any]:
     result = np.full((cloud.n_read, *values.shape[1:]), np.nan)
     result[cloud.rows] = values
     return result
-
-
-def settings_to_store(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings as numbers and text, which the file can hold; the rest as JSON text."""
-    return {
-        name: value if isinstance(value, bool | int | float | str) else json.dumps(plain(value))
-        for name, value in params.items()
-        if value is not None
-    }

@@ -53,7 +53,11 @@ def read_npz(path: Path, options: Options) -> Table:
             array = archive[key]
         except ValueError as error:
             if "pickle" in str(error):
-                raise no_objects(key) from error
+                raise InputError(
+                    f"The array {key!r} must hold real numbers; received Python objects, which are "
+                    "never unpacked. Convert it to float64 and save it again, or choose another "
+                    "array with `key`."
+                ) from error
             raise
     return Table(as_rows(array, f"The array {key!r}"), source=Source(selection={"key": key}))
 
@@ -186,15 +190,6 @@ def suggested(wanted: str | None, names: Sequence[str], likely: Sequence[str]) -
         close = difflib.get_close_matches(wanted, list(names)[:10_000], n=1)
         order = close + order
     return order[0]
-
-
-def no_objects(key: str) -> InputError:
-    """Return the error for an array of Python objects."""
-    return InputError(
-        f"The array {key!r} must hold real numbers; received Python objects. Objects are stored "
-        "as pickles, and unpacking them could run foreign code. Convert it to float64 and save "
-        "it again, or choose another array with `key`."
-    )
 
 
 def datasets_inside(file: Any, path: Path) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from pathlib import Path
 
 import numpy as np
 
-from ..base.row_notes import RowNotes
 from ..errors import InputError
 from .set_aside import SetAside
 from .source import Source
@@ -82,12 +81,18 @@ def read(path: Path, options: Options) -> Table:
             left_aside = [name for name in layout.names if not is_coordinate(name)]
             taken = [place for place in taken if is_coordinate(layout.names[place])]
         if not taken:
-            raise no_coordinates(layout.names)
+            raise InputError(
+                f"No column of the file is a coordinate; received {listed(layout.names)}. Name the "
+                "columns with `columns`, if they are."
+            )
         aside = SetAside()
         values, _ = read_numbers(path, layout, taken, None)
         add_others(path, layout, taken, len(values), aside)
     except UnicodeDecodeError as error:
         raise not_utf8(path, error) from error
+    notes = remarks(aside, left_aside)
+    if "time" in aside.numbers:
+        aside.add_times("time", aside.numbers.pop("time"))
     names = tuple(layout.names[place] for place in taken)
     periods = tuple(header.period_of(name) for name in names)
     return Table(
@@ -96,8 +101,8 @@ def read(path: Path, options: Options) -> Table:
         Source(selection={**layout.selection, "columns": listed(names)}),
         period=periods if any(periods) else None,
         chosen=True,
-        notes=remarks(aside, left_aside),
-        about_rows=with_time(aside),
+        notes=notes,
+        about_rows=aside.row_notes,
     )
 
 
@@ -131,22 +136,6 @@ def is_coordinate(name: str) -> bool:
     """
     last = name.rpartition(".")[2].lower()
     return name != "time" and last not in NO_COORDINATES and not name.startswith("sigma_")
-
-
-def no_coordinates(names: tuple[str, ...]) -> InputError:
-    """Return the error for a file without any column that could be a coordinate."""
-    return InputError(
-        f"No column of the file is a coordinate; received the columns {listed(names)}. Name the "
-        "columns with `columns`, if they are."
-    )
-
-
-def with_time(aside: SetAside) -> RowNotes:
-    """Return what is known about the rows, with the column `time` as their time."""
-    times = aside.numbers.pop("time", None)
-    if times is not None:
-        aside.add_times("time", times)
-    return aside.row_notes
 
 
 def remarks(aside: SetAside, names: list[str]) -> tuple[str, ...]:

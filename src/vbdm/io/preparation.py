@@ -355,6 +355,8 @@ class Preparation:
     def from_dict(cls, values: Mapping[str, Any]) -> Preparation:
         """Build a preparation from what `as_dict` returned."""
         try:
+            if unknown := set(values) - set(cls.__dataclass_fields__):
+                raise ValueError(f"it has {listed(sorted(unknown))}")
             projection = values.get("projection")
             preparation = msgspec.convert({**values, "projection": None}, cls)
             if projection is not None:

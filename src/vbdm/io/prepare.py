@@ -318,13 +318,9 @@ def remarks(table: Table, taken: list[int], points: FloatArray, asked: bool) -> 
     low, high = points.min(axis=0), points.max(axis=0)
     level = [name for name, same in zip(names, low == high, strict=True) if same]
     if level and len(points) > 1:
-        yield f"{'Column' if len(level) == 1 else 'Columns'} {listed(level)} {do_not_vary(level)}."
+        what, do = ("Column", "does") if len(level) == 1 else ("Columns", "do")
+        yield f"{what} {listed(level)} {do} not vary."
     yield from codes(points, names, low, high)
-
-
-def do_not_vary(names: list[str]) -> str:
-    """Return "does not vary" or "do not vary", by the number of names."""
-    return "does not vary" if len(names) == 1 else "do not vary"
 
 
 def codes(

@@ -299,11 +299,6 @@ def take_columns(table: Table, options: Options) -> Table:
     )
 
 
-def differs(value: Any, usual: Any) -> bool:
-    """Tell whether an option was given; an array, which compares by entries, always was."""
-    return value is not usual and (hasattr(value, "dtype") or bool(value != usual))
-
-
 def check_options(options: Options, kind: Format) -> None:
     """Refuse options that do not apply to this format: they would be silently ignored."""
     usual = Options()
@@ -311,7 +306,9 @@ def check_options(options: Options, kind: Format) -> None:
         value = getattr(options, field.name)
         if field.name in ("columns", "scratch") or field.name in kind.options:
             continue
-        if differs(value, getattr(usual, field.name)):
+        default = getattr(usual, field.name)
+        # An array, which compares by entries, was always given.
+        if value is not default and (hasattr(value, "dtype") or value != default):
             raise InputError(
                 f"`{field.name}` has no meaning for {kind.name} files; received "
                 f"{field.name}={(value if isinstance(value, int) else str(value))!r}. These files "

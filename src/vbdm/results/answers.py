@@ -39,17 +39,13 @@ def check_answer(folder: Path, name: str, force: bool) -> None:
             f"There is an answer of this name; received {name!r} in {str(folder)!r}. Pass "
             "force=True to replace it, or choose another `name`."
         )
+    known = {file for entry in read_entries(folder) for file in answer_files(entry)}
     for file in answer_files({"name": name}):
-        if (folder / file).exists() and not is_known(folder, file):
+        if (folder / file).exists() and file not in known:
             raise InputError(
                 f"A file has the name that the answer would get; received {str(folder / file)!r}, "
                 "which is no answer. Rename it, or choose another `name`."
             )
-
-
-def is_known(folder: Path, file: str) -> bool:
-    """Tell whether a file of the folder belongs to an earlier answer."""
-    return any(file in answer_files(entry) for entry in read_entries(folder))
 
 
 def read_entries(folder: Path) -> list[dict[str, Any]]:
@@ -156,19 +152,15 @@ def add_answer(results: Results, answer: Answer, title: str = "") -> list[Path]:
                          clock=summary.get("clock"))  # fmt: skip
             written.append(folder / PAGE)
         stream = stack.enter_context(replacing(folder / EQUATIONS))
-        stream.write(entries_text(list(entries.values())))
+        whole = {"format": FORMAT, "version": VERSION, "answers": list(entries.values())}
+        text = json.dumps(whole, indent=1, allow_nan=False, ensure_ascii=False)
+        stream.write((text + "\n").encode())
         write_table(stack.enter_context(replacing(table)), answer, results.rows)
         if answer.picture:
             picture.parent.mkdir(exist_ok=True)
             stack.enter_context(replacing(picture)).write(answer.picture)
             written.append(picture)
     return written
-
-
-def entries_text(entries: Sequence[Mapping[str, Any]]) -> bytes:
-    """Return the contents of equations.json."""
-    whole = {"format": FORMAT, "version": VERSION, "answers": list(entries)}
-    return (json.dumps(whole, indent=1, allow_nan=False, ensure_ascii=False) + "\n").encode()
 
 
 def write_table(stream: IO[bytes], answer: Answer, rows: NDArray[np.intp]) -> None:

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from msgspec import structs
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from ... import rules
@@ -140,7 +139,11 @@ def make_points(graph: schema.Graph, index: schema.Index | None) -> PointSet:
     """Make the points with their order, their distance and the engine that searches them."""
     permutation, cloud = graph.permutation, graph.points
     require((np.bincount(permutation) == 1).all(), "graph/permutation", "is no permutation")
-    copies = None if graph.point_of is None else copies_of(graph.point_of, len(permutation))
+    copies = None
+    if graph.point_of is not None:
+        found, first, counts = np.unique(graph.point_of, return_index=True, return_counts=True)
+        require(len(found) == len(permutation), "graph/point_of", "leaves points out")
+        copies = Copies(graph.point_of, frozen(first), frozen(counts.astype(np.float64)))
     distance = Distance(graph.metric, graph.period)
     if cloud is None:
         bare = index is None and distance.period is None and not graph.tree
@@ -150,14 +153,14 @@ def make_points(graph: schema.Graph, index: schema.Index | None) -> PointSet:
     order = Order(permutation, copies)
     # Who computes is chosen anew: this machine may have other engines.
     engine, reason = chosen_engine("auto", order.n_rows)
-    found = None
+    searched = None
     if index is not None and cloud is not None:
-        found = make_index(index, cloud, distance)
+        searched = make_index(index, cloud, distance)
         if tree is not None and graph.search.name == CompiledIndex.credit.name:
             own = engine.nearest(tree)
-            found = found if own is None else faster(found, own, graph.search)[0]
+            searched = searched if own is None else faster(searched, own, graph.search)[0]
     return PointSet(
-        order, distance, cloud, tree, found,
+        order, distance, cloud, tree, searched,
         search=graph.search, search_reason=graph.search_reason,
         engine=engine, engine_reason=reason,
     )  # fmt: skip
@@ -179,13 +182,6 @@ def make_lists(graph: schema.Graph, points: PointSet) -> KeptLists | ReleasedLis
     _, found = points.nearest(np.zeros(1, dtype=np.intp), k)
     require(np.isclose(found[0, -1], radii[0], 1e-6, 0), "graph/radii", "are of other lists")
     return ReleasedLists(k, radii)
-
-
-def copies_of(point_of: NDArray[np.intp], n_points: int) -> Copies:
-    """Return which rows are copies, from the point of each row."""
-    found, first, counts = np.unique(point_of, return_index=True, return_counts=True)
-    require(len(found) == n_points, "graph/point_of", "leaves points out")
-    return Copies(point_of, frozen(first), frozen(counts.astype(np.float64)))
 
 
 # --- Operators -----------------------------------------------------------------------------------
