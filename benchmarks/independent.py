@@ -20,6 +20,7 @@ import numpy as np
 
 import record
 import vbdm
+from vbdm.trust.verification import Verification
 
 D = vbdm.datasets
 
@@ -88,7 +89,7 @@ class Row:
 
     name: str
     spectrum: vbdm.Spectrum
-    verification: vbdm.Verification
+    verification: Verification
     seconds: tuple[float, float]
 
 

@@ -13,6 +13,12 @@ from tests.support.pages import BLOCK, alike, all_lines, blocks_of, run_page
 from tests.support.scripts import BENCHMARKS, load_benchmark
 
 import vbdm
+from vbdm.calculus.calculus import Calculus
+from vbdm.dynamics.dynamics import Dynamics
+from vbdm.equations.equations import Equations
+from vbdm.operator.record import Exponents, Settings
+from vbdm.spectrum.spectrum import SolveLog
+from vbdm.trust.error_bars import ErrorBars, ErrorParts
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -89,12 +95,22 @@ def test_every_public_name_is_in_the_reference():
         assert known <= listed, known - listed
 
 
-@pytest.mark.parametrize("path", PAGES, ids=name_of)
+#: What is written in texts, and what it is.
+WRITTEN = {
+    "op": vbdm.Operator, "op.equations": Equations, "op.calculus": Calculus,
+    "op.settings": Settings, "op.settings.exponents": Exponents, "spectrum": vbdm.Spectrum,
+    "spectrum.errors": ErrorBars, "spectrum.errors.parts": ErrorParts,
+    "spectrum.dynamics": Dynamics, "spectrum.log": SolveLog,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("path", [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"], ids=str)
 def test_verbs_that_pages_name_exist(path):
     """What is written as `op.…` or `spectrum.…` is an attribute of the class."""
-    for word, kind in (("op", vbdm.Operator), ("spectrum", vbdm.Spectrum)):
-        named = set(re.findall(rf"`{word}\.(?!py`)(\w+)", path.read_text()))
-        assert named <= {*dir(kind), *kind.__dataclass_fields__}, path
+    for word, kind in WRITTEN.items():
+        named = set(re.findall(rf"(?<![/\w.]){word}\.(?!py`)(\w+)", path.read_text()))
+        named -= {name for name in named if name.endswith("_")}
+        assert named <= {*dir(kind), *getattr(kind, "__dataclass_fields__", ())}, path
 
 
 def test_comparison_of_printed_text_can_fail():

@@ -67,7 +67,7 @@ class Ledger:
             for name in names if self._lines is not None else ():
                 if name in self.seconds:
                     line = {"room": name, "seconds": round(self.seconds[name], 3)}
-                    print(json.dumps(line), file=self._lines, flush=True)
+                    click.echo(json.dumps(line), file=self._lines)
         finally:
             self._open = ()
             if self._bar is not None:
@@ -86,7 +86,7 @@ class Ledger:
         """Write why nothing will happen for a while: as text, or as a line of JSON."""
         line = text if self._lines is None else json.dumps({"note": text, "kind": "Note"})
         if not self._quiet:
-            print(line, file=sys.stderr, flush=True)
+            click.echo(line, err=True)
 
     def _add(self, stage: str) -> None:
         now = perf_counter()

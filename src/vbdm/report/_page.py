@@ -62,7 +62,7 @@ def check_preparation(value: Any, name: str) -> Any:
     settings=or_none(A_MAPPING),
     about_rows=or_none(an((Mapping, RowNotes), "Pass a dict of arrays.")),
     unit=an(str, "Pass a text, such as 'nm'."),
-    answers=all_of(Answer, "Pass what vbdm.results.read_answers gave."),
+    answers=all_of(Answer, "Pass what vbdm.results.answers.read_answers gave."),
     clock=or_none(check_clock),
 )
 def page(

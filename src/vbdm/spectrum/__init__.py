@@ -11,7 +11,7 @@ pieces, and which points are too sparse to be trusted.
 `limiter`          keep points that cannot resolve a mode from carrying one
 `modes`            what was found: rates, vectors, and the finite-sample correction
 `pieces`           connected pieces of the data, and their vectors among those of all points
-`views`            tables and pictures of a spectrum, by later rooms
+`vectors`          the eigenfunctions wherever they live
 `alignment`        compare eigenfunctions up to sign and rotation
 =================  =================================================================================
 """
