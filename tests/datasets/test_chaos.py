@@ -63,7 +63,7 @@ def test_delays():
         (lambda: lorenz63(5, burn_in=np.nan), "burn_in"),
         (lambda: lorenz63(5, substeps=0), "substeps"),
         (lambda: lorenz63(50, step=5.0, substeps=1), "infinity"),
-        (lambda: lorenz63(5, burn_in=1e300), "more than 10.300 steps"),
+        (lambda: lorenz63(5, burn_in=1e300), "more than 10.300"),
         (lambda: lorenz63(5).delayed(0), "n_delays"),
         (lambda: lorenz63(5).delayed(6), "too short"),
         (lambda: lorenz63(5).delayed(2, column=3), "column"),
