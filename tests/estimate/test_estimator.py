@@ -303,7 +303,7 @@ def test_precomputed_distances():
     np.testing.assert_allclose(model.transform(apart), points.transform(NEW), rtol=1e-6, atol=1e-6)
     with pytest.raises(ValueError, match="features"):
         model.transform(apart[:, :-1])
-    with pytest.raises(vbdm.InputError, match="Only the distances"):
+    with pytest.raises(vbdm.InputError, match="distances to all 300"):
         vbdm.extend(model.spectrum_, apart[:, :-1])
     with pytest.raises(vbdm.InputError, match="not negative"):
         vbdm.extend(model.spectrum_, -apart)

@@ -163,7 +163,7 @@ def test_a_model_of_many_dimensions_can_be_kept(gaussian, tmp_path):
     spectrum.save(tmp_path / "model.vbdm")
     again = vbdm.load(tmp_path / "model.vbdm")
     np.testing.assert_array_equal(again.eigenvalues, spectrum.eigenvalues)
-    assert again.limits == spectrum.limits.of_modes
+    assert again.limits == spectrum.limits
     np.testing.assert_array_equal(again.total_errors, spectrum.total_errors)
 
 
