@@ -109,7 +109,7 @@ def estimate_memory(
         Number of blocks on disk; by default one for every 60,000 points.
     engine : {"auto", "scipy", "numba", "cuda"}
         Who computes; of "cuda" these are the bytes in the memory of the GPU, where
-        ``precision="double"`` takes 4 more per pair.
+        ``vbdm.Run(precision="double")`` takes 4 more per pair.
 
     Examples
     --------

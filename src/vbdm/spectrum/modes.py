@@ -6,7 +6,7 @@ A kernel that averages n random points sees a density whose relative variance is
 eigenvectors respond to these fluctuations, and eigenvalues feel them to second order, whatever the
 sample. The factor follows from d, c1, β, the kernel's shape and the pilot
 (`vbdm.operator.sample_theory`); each mode has the n of the places where its energy is. The
-correction vanishes as n and k0 grow, and is switched off with ``finite_sample=False``.
+correction vanishes as n and k0 grow; ``vbdm.Resolved(finite_sample=False)`` switches it off.
 """
 
 from __future__ import annotations

@@ -84,7 +84,7 @@ def save(
     Notes
     -----
     Loaded results are equal bit by bit: `op @ f`, `extend`, `density_at`, and whatever is computed
-    from them later. That holds where the same engine computes, the one that ``engine="auto"``
+    from them later. That holds where the same engine computes, the one that `vbdm.Run`
     chooses here; the sums of another one differ by rounding. With ``kernel=False`` it holds on the
     same machine, since another machine's exp may differ in the last digit; and for lists of
     neighbours (`n_neighbors` was given) unless the cloud has ties (a regular grid) or its search is
