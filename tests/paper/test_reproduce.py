@@ -146,7 +146,7 @@ def test_the_installed_command_says_where_the_figures_are(tmp_path, monkeypatch)
     (tmp_path / "paper").mkdir()
     said = CliRunner().invoke(commands, ["reproduce", "section3", "--quick", "-o", "check"])
     assert said.exit_code == 2
-    assert "not part of the installed package" in said.stderr
+    assert "in a clone of vbdm's repository" in said.stderr
     assert "make reproduce" in said.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["paper"]
 

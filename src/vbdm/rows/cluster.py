@@ -292,9 +292,9 @@ def divide(n_blocks: int, workers: list[str], before: list[str]) -> list[str]:
 
     Examples
     --------
-    >>> divided(4, ["a", "b"], [])
+    >>> divide(4, ["a", "b"], [])
     ['a', 'a', 'b', 'b']
-    >>> divided(4, ["b", "c"], ["a", "a", "b", "b"])
+    >>> divide(4, ["b", "c"], ["a", "a", "b", "b"])
     ['c', 'c', 'b', 'b']
     """
     if not before:

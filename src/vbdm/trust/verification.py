@@ -8,6 +8,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from ..base.arrays import FloatArray, frozen
+from ..base.checks import an
 from ..errors import InputError, SolverError
 from ..rows.place import not_in_blocks
 from ..solvers import Dense, EigenSolver, Lanczos, Pencil, ShiftInvert
@@ -102,7 +103,7 @@ def verify(spectrum: Spectrum) -> Verification:
     >>> vbdm.verify(op.spectrum(5)).passed
     True
     """
-    spectrum = spectrum.on_host
+    spectrum = an(Spectrum, "Call op.spectrum(10).")(spectrum, "spectrum").on_host
     op = spectrum.operator
     if not op.kernel.is_symmetric:
         raise InputError(
