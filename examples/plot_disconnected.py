@@ -90,7 +90,7 @@ with warnings.catch_warnings(record=True) as doubts:
     warnings.simplefilter("always")
     touching = vbdm.estimate_operator(near.points, "generator").spectrum(9)
 print(f"{doubts[0].category.__name__}: {doubts[0].message}")
-print("pieces", touching.n_components, "eigenvalues", touching.eigenvalues.round(4))
+print("pieces", touching.pieces.n_pieces, "eigenvalues", touching.eigenvalues.round(4))
 
 # %%
 # What to take away

@@ -52,10 +52,11 @@ pipeline = make_pipeline(embed, KNeighborsClassifier(5))
 choices = [8, 32, 128]
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", vbdm.VbdmWarning)
-    search = GridSearchCV(pipeline, {"diffusionmap__n_neighbors": choices}, cv=2)
+    methods = [vbdm.Resolved(n_neighbors=k) for k in choices]
+    search = GridSearchCV(pipeline, {"diffusionmap__method": methods}, cv=2)
     search.fit(train, train_labels)
 scores = search.cv_results_["mean_test_score"]
-best = search.best_params_["diffusionmap__n_neighbors"]
+best = search.best_params_["diffusionmap__method"].n_neighbors
 for k, score in zip(choices, scores, strict=True):
     print(f"{k:4d} neighbours: {score:.3f} ± {np.sqrt(score * (1 - score) / len(train)):.3f}")
 

@@ -193,7 +193,7 @@ def check_outliers(names):
 
 
 def check_disconnected(names):
-    assert names["spectrum"].n_components == 3
+    assert names["spectrum"].pieces.n_pieces == 3
     assert (names["spectrum"].eigenvalues[:3] == 0).all()
     np.testing.assert_allclose(names["spectrum"].eigenvalues[3:], -1, rtol=0.15)
     assert "all from one cluster: False" not in names["printed"]

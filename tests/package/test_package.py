@@ -39,8 +39,9 @@ def test_examples_in_docstrings(name):
 
 #: Packages whose opening lists their modules; the first column names them in backticks.
 ROOMS = [
-    "base", "engines", "engines/compiled", "graph", "kernel", "operator", "spectrum",
-    "solvers/multilevel", "extension", "trust", "io/saved", "estimate",
+    "base", "engines", "engines/compiled", "graph", "rows", "kernel", "operator", "spectrum",
+    "solvers/multilevel", "extension", "trust", "equations", "dynamics", "forecast", "io/saved",
+    "estimate",
 ]  # fmt: skip
 
 
