@@ -125,7 +125,7 @@ def print_table(names=None, n_points=None, seeds=(0,), **options):
                   f"{theta[1]:10.2g} {theta[-1]:9.3g} {s.log.iterations:6d} "
                   f"{s.log.products:8d}  "
                   f"{v.error:.1e} {v.missing:5d}  {row.seconds[0]:5.1f} {row.seconds[1]:5.1f}  "
-                  f"{s.solver}, {v.solver}: {v.note}{'' if v.passed else '  FAILED'}",
+                  f"{s.log.solver}, {v.solver}: {v.note}{'' if v.passed else '  FAILED'}",
                   flush=True)  # fmt: skip
             rows.append(row)
     return rows

@@ -301,7 +301,7 @@ def test_uneven_rows_are_cut_to_one_length(sphere):
 
 def test_given_distances_do_not_take_new_points(sphere):
     op = vbdm.estimate_operator(cdist(sphere, sphere), metric="precomputed")
-    with pytest.raises(vbdm.InputError, match="Only the distances between training points"):
+    with pytest.raises(vbdm.InputError, match="distances to all 1500 training points"):
         vbdm.extend(op.spectrum(3), sphere[:3])
 
 
