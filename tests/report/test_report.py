@@ -14,9 +14,9 @@ from tests.support.findings import knowing
 import vbdm
 from vbdm.base.wording import with_error
 from vbdm.report import page, write_page
-from vbdm.report._channels import MISSING, STEPS, quantised
 from vbdm.report._glossary import GLOSSARY
 from vbdm.report._notes import table_note
+from vbdm.report._payload import MISSING, STEPS, quantised
 from vbdm.report._tables import style_of, verdict
 from vbdm.trust.epsilon_scan import EpsilonScan
 from vbdm.trust.findings import Finding

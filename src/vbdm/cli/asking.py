@@ -107,12 +107,9 @@ def unit_of(work: Work, run: Run, step: tuple[float, str] | None) -> TimeUnit:
 
 def notes_on(run: Run, unit: TimeUnit) -> list[str]:
     """Return what the reader of rates and times must know."""
-    from ..operator.sums import in_potential
+    from ..report.facts import is_generator
 
-    operator = run.operator
-    c1 = operator.settings.exponents.c1
-    of_process = in_potential(operator) or (c1 is not None and abs(c1 - 1) < 1e-9)
-    return [*unit.notes, *([] if of_process else [OF_MOTION])]
+    return [*unit.notes, *([] if is_generator(run.operator) else [OF_MOTION])]
 
 
 def unreached(result: Solved) -> list[Quantity]:

@@ -123,19 +123,13 @@ def commands() -> None:
     """
 
 
-def open_closed_streams() -> None:
-    """Open nothing in place of standard streams that are closed (``>&-``).
-
-    Else the next file that is opened would get their number, and whatever is printed.
-    """
+def main() -> None:
+    """Run the command that this process was called with."""
+    # Else the next file that is opened would get the number of a stream that is closed (``>&-``),
+    # and whatever is printed.
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
-
-
-def main() -> None:
-    """Run the command that this process was called with."""
-    open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         # On a terminal without Greek letters, print question marks instead of failing.
         if hasattr(stream, "reconfigure"):

@@ -36,8 +36,8 @@ from .terminal import describe, say_json, times
 from .weights import Column, weights_of
 
 if TYPE_CHECKING:
-    from ..io import Cloud, Preparation, Table
-    from ..results import Origin, Results
+    from ..io import Cloud, Preparation
+    from ..results import Results
     from ..spectrum.spectrum import Spectrum
 
 EXAMPLES = """\b
@@ -127,7 +127,7 @@ def fit_file(
     """
     from ..errors import InputError
     from ..estimate import scan_epsilon
-    from ..results import write_results
+    from ..results import Origin, write_results
     from .runs import find_clock
 
     column = column_of(file, options)
@@ -149,43 +149,9 @@ def fit_file(
         with work.ledger.stage("sensitivity"):
             scan = scan_epsilon(spectrum)
     note_missing_figures(work, options)
-    with work.ledger.stage("figures", "page", "saving"):
-        return write_results(
-            folder,
-            spectrum,
-            origin_of(work, table, cloud, preparation, options),
-            force=force,
-            scan=scan,
-            title=title or table.source.name,
-            seconds=work.ledger.seconds,
-            extras=partial(extras, cloud, spectrum) if extras else None,
-            clock=clock,
-            **arguments_for(LEFT_OUT, options),
-        )
-
-
-def column_of(file: Path, options: Mapping[str, Any]) -> Column | None:
-    """Return where the weights are; None without any."""
-    from ..errors import InputError
-
-    weights, temperature = options.get("weights"), options.get("temperature")
-    if weights is None and temperature is not None:
-        raise InputError(
-            f"--temperature goes with --weights; received --temperature {temperature:g} alone. "
-            "Name the column of the bias, such as --weights COLVAR:metad.rbias."
-        )
-    return None if weights is None else Column.of(weights, file)
-
-
-def origin_of(
-    work: Work, table: Table, cloud: Cloud, preparation: Preparation, options: Mapping[str, Any]
-) -> Origin:
-    """Return where the points came from and what was done to them, for the results folder."""
-    from ..results import Origin
-
     # The smallest value of each column, if any column is periodic.
     lowest = None if cloud.period is None else [float(x) for x in cloud.points[:].min(axis=0)]
-    return Origin(
+    origin = Origin(
         source=table.source.as_dict(),
         names=cloud.names,
         rows=cloud.rows,
@@ -200,6 +166,26 @@ def origin_of(
         unit=(options.get("unit") if preparation.scale is None else None) or cloud.unit,
         lowest=lowest,
     )
+    with work.ledger.stage("figures", "page", "saving"):
+        return write_results(
+            folder, spectrum, origin, force=force, scan=scan, title=title or table.source.name,
+            seconds=work.ledger.seconds, clock=clock,
+            extras=partial(extras, cloud, spectrum) if extras else None,
+            **arguments_for(LEFT_OUT, options),
+        )  # fmt: skip
+
+
+def column_of(file: Path, options: Mapping[str, Any]) -> Column | None:
+    """Return where the weights are; None without any."""
+    from ..errors import InputError
+
+    weights, temperature = options.get("weights"), options.get("temperature")
+    if weights is None and temperature is not None:
+        raise InputError(
+            f"--temperature goes with --weights; received --temperature {temperature:g} alone. "
+            "Name the column of the bias, such as --weights COLVAR:metad.rbias."
+        )
+    return None if weights is None else Column.of(weights, file)
 
 
 def reading_alike(options: Mapping[str, Any], preparation: Preparation) -> dict[str, Any]:

@@ -101,7 +101,13 @@ def forecast(
     from .fit import note_missing_figures
 
     continued = series.suffix.lower() == ".vbdm" or (series.is_dir() and is_forecast_folder(series))
-    folder = default_folder(series, continued, options) if out is None else out
+    name = series.resolve().name if series.is_dir() else series.stem
+    if options["start"] is not None:
+        name = f"{options['start'].stem}-forecast"
+    else:
+        # Never where an earlier run is that is opened.
+        name = f"{name}-{options['lead'] or 'again'}" if continued else f"{series.stem}-forecast"
+    folder = Path(name) if out is None else out
     check_folder(folder, force)
     if options["starts"] is not None and options["start"] is None:
         raise InputError(
@@ -124,16 +130,6 @@ def forecast(
     elif not quiet:
         for line in describe(run, folder, work.ledger.seconds):
             click.echo(line)
-
-
-def default_folder(series: Path, continued: bool, options: Mapping[str, Any]) -> Path:
-    """Return where results go: never where an earlier run is that is opened."""
-    if options["start"] is not None:
-        return Path(f"{options['start'].stem}-forecast")
-    if not continued:
-        return Path(f"{series.stem}-forecast")
-    name = series.resolve().name if series.is_dir() else series.stem
-    return Path(f"{name}-{options['lead'] or 'again'}")
 
 
 def compute(work: Work, series: Path, continued: bool, options: Mapping[str, Any]) -> ForecastRun:

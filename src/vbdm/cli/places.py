@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from tempfile import gettempdir
 from typing import Any
 
 import click
@@ -56,15 +55,6 @@ def placing(options: Mapping[str, Any]) -> Iterator[Any]:
         yield Disk(scratch, blocks)
     else:
         yield "auto" if blocks == "auto" else Memory(blocks)
-
-
-def scratch_of(placement: Any) -> Path | None:
-    """Return the folder for what does not stay in memory; None if everything does."""
-    from ..placement import Dask, Disk
-
-    if not isinstance(placement, Disk | Dask):
-        return None
-    return Path(getattr(placement, "scratch", None) or gettempdir())
 
 
 def check_output(path: Path, suffixes: tuple[str, ...], force: bool) -> Path:

@@ -186,11 +186,19 @@ def states(run: Path, **options: Any) -> None:
 
 def answer_states(options: Mapping[str, Any], work: Work, run: Run) -> Answer:
     """Answer the question for metastable states."""
+    from ..errors import InputError
     from ..plot._dynamics import states_on_points
     from ..report.answers import Answer
 
-    with work.ledger.stage("states"):
-        found = find_states(run, options["n_states"])
+    n = options["n_states"]
+    try:
+        with work.ledger.stage("states"):
+            found = run.spectrum.states("auto" if n is None else n)
+    except InputError as error:
+        # The option is not that of `vbdm fit`.
+        words = re.sub(r"\bn=(\d+)", r"--states \1", str(error).replace("`n`", "--states"))
+        more = "`vbdm fit` with more --eigenpairs"
+        raise InputError(words.replace("`op.spectrum(n)`", more)) from None
     unit = unit_of(work, run, options["step"])
     name = options["name"] or "states"
     shares = {f"{name}_{j}": own for j, own in enumerate(found.memberships.T)}
@@ -206,18 +214,6 @@ def answer_states(options: Mapping[str, Any], work: Work, run: Run) -> Answer:
         caption="Points in the colour of the state to which they belong most, paler where they "
         "belong to several; circles are populations, arrows rates.",
     )  # fmt: skip
-
-
-def find_states(run: Run, n: int | None) -> States:
-    """Return the states; messages name the option, which is not that of ``vbdm fit``."""
-    from ..errors import InputError
-
-    try:
-        return run.spectrum.states("auto" if n is None else n)
-    except InputError as error:
-        words = re.sub(r"\bn=(\d+)", r"--states \1", str(error).replace("`n`", "--states"))
-        more = "`vbdm fit` with more --eigenpairs"
-        raise InputError(words.replace("`op.spectrum(n)`", more)) from None
 
 
 def about_states(found: States, unit: TimeUnit) -> Iterator[Quantity]:

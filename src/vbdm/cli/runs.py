@@ -12,7 +12,7 @@ import numpy as np
 from ..base.arrays import FloatArray
 from ..base.estimate import Estimate
 from ..errors import InputError
-from ..report.clock_words import check_clock, unit_of
+from ..report.facts import check_clock, unit_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -45,6 +45,8 @@ def read_series(
 ) -> SeriesFile:
     """Read a series; `notes` are those of a model, with whose file this one is read alike."""
     from ..io import Preparation
+    from ..io.prepare import codes
+    from ..io.table import listed
 
     with work.ledger.stage("reading"):
         known, reading = how_to_read(file, options, notes or {})
@@ -60,7 +62,18 @@ def read_series(
             taken = known.find(table.names, table.made_up)
         values = np.array(table.values[:, taken], dtype=np.float64)
     chosen = tuple(table.names[j] for j in taken)
-    remark(work, table, taken, values, used, told=known is None)
+    for text in table.notes:
+        work.note(text)
+    if known is None and set(used) & set(table.names):
+        what = "a column" if len(used) == 1 else "columns"
+        work.note(f"Taken as the time of the rows: {listed(used)} (--time none: {what}).")
+    periodic = [] if table.period is None else [table.names[j] for j in taken if table.period[j]]
+    if periodic:
+        work.note(f"Periodic columns are forecast as plain numbers: {listed(periodic)}.")
+    complete = values[np.isfinite(values).all(axis=1)]
+    if len(complete):
+        for text in codes(complete, chosen, complete.min(axis=0), complete.max(axis=0)):
+            work.note(text)
     plan = known or Preparation(table.names, chosen, reference=table.reference,
                                 made_up=table.made_up)  # fmt: skip
     return SeriesFile(values, plan.columns, times, ", ".join(used), table.source.as_dict(), plan)
@@ -93,6 +106,7 @@ def times_of(
     note: Callable[[str], None],
 ) -> tuple[Any, tuple[str, ...]]:
     """Return the times of the rows and their columns: those named, or what looks like times."""
+    from ..io.prepare import steady
     from ..io.table import listed
 
     about = table.about_rows
@@ -119,7 +133,17 @@ def times_of(
         return dates, tuple(parts)
     if parts:
         note(f"No ascending dates can be made of the columns {', '.join(parts)}.")
-    return guessed_times(table)
+    # A column that counts evenly, or that is called time and ascends.
+    for name, values in about.numbers.items():
+        if TIME_NAMES.fullmatch(name) and (np.diff(values) > 0).all():
+            return values, (name,)
+    if table.chosen or len(table.names) < 2:
+        return None, ()
+    even = [j for j, own in enumerate(table.names) if TIME_NAMES.fullmatch(own)]
+    for j in (*even, *steady(table.values)):
+        if (np.diff(column(table, j)) > 0).all():
+            return column(table, j), (table.names[j],)
+    return None, ()
 
 
 def parts_of_dates(table: Table) -> dict[str, FloatArray]:
@@ -160,23 +184,6 @@ def dates_of(parts: Sequence[FloatArray], lengths: Sequence[int]) -> Any:
     return dates if inside.all() else None
 
 
-def guessed_times(table: Table) -> tuple[Any, tuple[str, ...]]:
-    """Return a column that counts evenly, or that is called time and ascends; none if chosen."""
-    from ..io.prepare import steady
-
-    about = table.about_rows
-    for name, values in about.numbers.items():
-        if TIME_NAMES.fullmatch(name) and (np.diff(values) > 0).all():
-            return values, (name,)
-    if table.chosen or len(table.names) < 2:
-        return None, ()
-    even = [j for j, own in enumerate(table.names) if TIME_NAMES.fullmatch(own)]
-    for j in (*even, *steady(table.values)):
-        if (np.diff(column(table, j)) > 0).all():
-            return column(table, j), (table.names[j],)
-    return None, ()
-
-
 def column(table: Table, j: int) -> FloatArray:
     """Return one column of a table."""
     return np.asarray(table.values[:, j], dtype=np.float64)
@@ -189,30 +196,3 @@ def refuse_distances(table: Table, file: Path) -> None:
             f"A series is needed; received {file.name!r} with a matrix of distances. Choose "
             "another array of the file with --key."
         )
-
-
-def remark(
-    work: Work,
-    table: Table,
-    taken: list[int],
-    values: FloatArray,
-    used: tuple[str, ...],
-    told: bool,
-) -> None:
-    """Note what was done to the columns, and what looks odd."""
-    from ..io.prepare import codes
-    from ..io.table import listed
-
-    for text in table.notes:
-        work.note(text)
-    if told and set(used) & set(table.names):
-        what = "a column" if len(used) == 1 else "columns"
-        work.note(f"Taken as the time of the rows: {listed(used)} (--time none: {what}).")
-    if table.period is not None and any(table.period[j] for j in taken):
-        periodic = [table.names[j] for j in taken if table.period[j]]
-        work.note(f"Periodic columns are forecast as plain numbers: {listed(periodic)}.")
-    complete = values[np.isfinite(values).all(axis=1)]
-    if len(complete):
-        names = tuple(table.names[j] for j in taken)
-        for text in codes(complete, names, complete.min(axis=0), complete.max(axis=0)):
-            work.note(text)

@@ -20,8 +20,7 @@ import click
 from ..progress import Bar, Progress, listening
 from .failures import stop_if_heard
 from .options import ESTIMATING, PREPARING, READING, SOLVING, arguments_for, in_options
-from .places import scratch_of
-from .weights import Column, without_weights
+from .weights import Column
 
 if TYPE_CHECKING:
     from ..base.arrays import FloatArray
@@ -175,7 +174,10 @@ def read_points(
         table = read_table(file, arguments_for(READING, options), placement)
         # Periods matter before the estimate, too: periodic columns are prepared as such.
         preparing = {**arguments_for(PREPARING, options), "period": options.get("period")}
-        preparing["columns"] = without_weights(table, weights, options)
+        own = weights.name if weights is not None and weights.is_own else None
+        if own in table.names and options.get("columns") is None:
+            # Coordinates are all columns but the weights.
+            preparing["columns"] = [name for name in table.names if name != own]
         cloud, preparation = prepare(table, **preparing)
     for text in cloud.notes:
         work.note(text)
@@ -186,9 +188,13 @@ def read_table(file: Path, reading: Mapping[str, Any], placement: Any = "memory"
     """Read a file; what does not fit into memory, or should not, goes into a scratch file."""
     from ..errors import OutOfMemoryError
     from ..io import read
+    from ..placement import Dask, Disk
 
+    scratch = None
+    if isinstance(placement, Disk | Dask):
+        scratch = Path(getattr(placement, "scratch", None) or gettempdir())
     try:
-        return read(file, **reading, scratch=scratch_of(placement))
+        return read(file, **reading, scratch=scratch)
     except OutOfMemoryError:
         if placement != "auto":
             raise

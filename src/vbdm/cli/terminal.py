@@ -68,7 +68,11 @@ def describe(summary: Mapping[str, Any]) -> Iterator[str]:
     yield ""
     yield from eigenvalue_table(summary["eigenvalues"], summary["groups"], summary.get("clock"))
     yield ""
-    yield from lights(summary["diagnostics"])
+    for entry in summary["diagnostics"]:
+        shape, colour = LIGHTS[entry["light"]]
+        # What is not green says why, and what to do about it.
+        words = "" if entry["light"] == "green" else f": {in_options(entry['words'])}"
+        yield f"  {click.style(shape, fg=colour)} {entry['name']}{words}"
 
 
 def choices(summary: Mapping[str, Any]) -> Iterator[str]:
@@ -88,7 +92,7 @@ def choices(summary: Mapping[str, Any]) -> Iterator[str]:
     if effective is not None:
         yield f"  weights      worth {effective:,.0f} points of equal weight"
     if summary.get("clock"):
-        from ..report.clock_words import clock_in_words
+        from ..report.facts import clock_in_words
 
         words = f"clock        {clock_in_words(summary['clock'], summary['input'].get('unit'))}"
         yield from textwrap.wrap(words, WIDTH, initial_indent="  ", subsequent_indent=" " * 15)
@@ -136,7 +140,7 @@ def eigenvalue_table(
       5        -2.2  0.4545        ″               ″  ″
       Errors are total errors, standard deviations; largest part: ε.
     """
-    from ..report.clock_words import time_heading, time_in_words
+    from ..report.facts import time_heading, time_in_words
 
     several = any(len(group["members"]) > 1 for group in groups)
     # Beside times that have errors of their own, it is said whose error this is.
@@ -198,14 +202,6 @@ def sources_in_words(groups: list[dict[str, Any]]) -> str:
     from ..trust.findings import main_sources
 
     return main_sources([(group["members"], group["error_parts"]) for group in groups])
-
-
-def lights(diagnostics: list[dict[str, Any]]) -> Iterator[str]:
-    """Yield one line per finding; those that are not green say why, and what to do about it."""
-    for entry in diagnostics:
-        shape, colour = LIGHTS[entry["light"]]
-        words = "" if entry["light"] == "green" else f": {in_options(entry['words'])}"
-        yield f"  {click.style(shape, fg=colour)} {entry['name']}{words}"
 
 
 def times(seconds: Mapping[str, float]) -> Iterator[str]:

@@ -11,7 +11,7 @@ from .options import READING, arguments_for
 
 if TYPE_CHECKING:
     from ..base.arrays import FloatArray
-    from ..io import Cloud, Table
+    from ..io import Cloud
 
 #: Boltzmann's constant in PLUMED's own unit of energy, kJ/mol per kelvin.
 BOLTZMANN = 0.00831446261815324
@@ -36,14 +36,6 @@ class Column:
         if mark and Path(file).exists():
             return cls(Path(file), name)
         return cls(Path(text), None) if Path(text).exists() else cls(points, text, True)
-
-
-def without_weights(table: Table, column: Column | None, options: Mapping[str, Any]) -> Any:
-    """Return the columns that are coordinates: those asked for, or all but the weights."""
-    own = column is not None and column.is_own and column.name in table.names
-    if not own or column is None or options.get("columns") is not None:
-        return None
-    return [name for name in table.names if name != column.name]
 
 
 def weights_of(column: Column, cloud: Cloud, options: Mapping[str, Any]) -> FloatArray:

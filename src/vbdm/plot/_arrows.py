@@ -78,13 +78,19 @@ def arrows(
             "Estimate from the points themselves."
         )
     first, second = check_columns(columns, known.shape[1])
-    vectors = check_field(field, known.shape)[:, [first, second]]
+    values = as_floats(field)
+    if values is None or values.shape != known.shape:
+        seen = type(field).__name__ if values is None else f"shape {values.shape}"
+        raise InputError(
+            f"A field has a vector for each point, shape {known.shape}; received {seen}. Pass, "
+            "for example, op.gradient(f) with f of shape (N,)."
+        )
     places = known[:, [first, second]]
     labels = [f"coordinate {i + 1}" for i in (first, second)]
     ax = new_axes(ax)
     drawn = thinned(Positions(places, labels, np.arange(len(places))))
     scatter(ax, drawn, color=FAINT)
-    at, mean, _ = means_in_squares(places, vectors, squares)
+    at, mean, _ = means_in_squares(places, values[:, [first, second]], squares)
     ax.quiver(*at.T, *mean.T, color=BLUE, angles="xy", pivot="tail", width=0.004)
     dress(ax, drawn, "Arrows: means over squares")
     return ax
@@ -100,18 +106,6 @@ def check_columns(columns: Any, n_columns: int) -> tuple[int, int]:
     raise InputError(
         f"`columns` must be two different columns of the points; received {shown(columns)}, with "
         f"points of {n_columns} column(s). Pass, for example, columns=(0, 1)."
-    )
-
-
-def check_field(field: Any, shape: tuple[int, ...]) -> FloatArray:
-    """Return a vector for each point."""
-    values = as_floats(field)
-    if values is not None and values.shape == shape:
-        return values
-    seen = type(field).__name__ if values is None else f"shape {values.shape}"
-    raise InputError(
-        f"A field has a vector for each point, shape {shape}; received {seen}. Pass, for example, "
-        "op.gradient(f) with f of shape (N,)."
     )
 
 

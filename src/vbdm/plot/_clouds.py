@@ -78,7 +78,13 @@ def eigenfunctions(
         return draw_on_line(new_axes(first_ax), found, wanted, positions)
     panels = panels_for(ax, len(wanted), positions.n_dims)
     for panel, number in zip(panels, wanted, strict=True):
-        draw_function(panel, found, number, positions)
+        values = values_at(found, number, positions.rows)
+        size = np.abs(values)
+        limit = float(np.quantile(size, COLOURED)) or float(size.max()) or 1.0
+        drawn = scatter(panel, positions, c=values, cmap=DIVERGING, vmin=-limit, vmax=limit)
+        dress(panel, positions, name_of(found, number).capitalize())
+        extend = "both" if size.max() > limit else "neither"
+        color_bar(panel, drawn, "value (mean square 1)", extend)
     return panels[0] if len(wanted) == 1 else np.array(panels, dtype=object)
 
 
@@ -137,16 +143,6 @@ def draw_on_line(ax: Any, spectrum: Spectrum, wanted: list[int], positions: Posi
     ax.set_ylabel("value (mean square 1)")
     ax.legend(frameon=False, fontsize="small", markerscale=3)
     return ax
-
-
-def draw_function(ax: Any, spectrum: Spectrum, number: int, positions: Positions) -> None:
-    """Colour the points by one eigenfunction."""
-    values = values_at(spectrum, number, positions.rows)
-    size = np.abs(values)
-    limit = float(np.quantile(size, COLOURED)) or float(size.max()) or 1.0
-    drawn = scatter(ax, positions, c=values, cmap=DIVERGING, vmin=-limit, vmax=limit)
-    dress(ax, positions, name_of(spectrum, number).capitalize())
-    color_bar(ax, drawn, "value (mean square 1)", "both" if size.max() > limit else "neither")
 
 
 def color_bar(ax: Any, drawn: Any, label: str, extend: str = "neither") -> None:
@@ -247,26 +243,19 @@ def embedding(
     coordinates = np.real(functions_at(found, drawn.rows)[:, columns]) * scale
     positions = replace(drawn, coordinates=coordinates)
     ax = new_axes(ax, positions.n_dims)
-    draw_embedding(ax, found, positions, color)
-    return ax
-
-
-def draw_embedding(
-    ax: Any, spectrum: Spectrum, positions: Positions, color: ArrayLike | None
-) -> None:
-    """Draw the points coloured by given values, by pieces, or in one colour."""
     if color is not None:
-        values = check_per_point(color, "color", spectrum.operator.n_points)[positions.rows]
-        drawn = scatter(ax, positions, c=values, cmap=SEQUENTIAL)
-        color_bar(ax, drawn, str(getattr(color, "name", "")))
-    elif spectrum.pieces.n_pieces > 1:
-        draw_pieces(ax, spectrum, positions)
+        values = check_per_point(color, "color", found.operator.n_points)[positions.rows]
+        painted = scatter(ax, positions, c=values, cmap=SEQUENTIAL)
+        color_bar(ax, painted, str(getattr(color, "name", "")))
+    elif found.pieces.n_pieces > 1:
+        draw_pieces(ax, found, positions)
     else:
         scatter(ax, positions, color=BLUE, alpha=0.5)
     dress(ax, positions, "Embedding")
     if positions.n_dims == 2:
         # Eigenfunctions have no common unit of length, so the picture may fill its frame.
         ax.set_aspect("auto")
+    return ax
 
 
 def draw_pieces(ax: Any, spectrum: Spectrum, positions: Positions) -> None:

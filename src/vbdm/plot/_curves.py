@@ -9,7 +9,7 @@ import numpy as np
 from ..base.arrays import FloatArray
 from ..base.checks import a_switch, accepts, numbers
 from ..errors import InputError
-from ..kernel.tuning import DegreeCurve, KeptCurve, SlopeCurve, Tuning
+from ..kernel.tuning import SlopeCurve, Tuning
 from ..spectrum.spectrum import Spectrum
 from ..trust.diagnose import doubtful_modes
 from ..trust.error_bars import Group, width_of
@@ -69,7 +69,22 @@ def tuning(result: Any, ax: Any = None) -> Any:
         # Each slope belongs to the interval between two grid points.
         right.stairs(2 * curve.slopes, curve.epsilons, baseline=None, color=BLUE)
     else:
-        draw_degrees(ax, curve, choice)
+        for level, degrees, style in zip(
+            curve.levels, curve.quantiles, (":", "-.", "-", "--"), strict=True
+        ):
+            name = "median" if level == 0.5 else f"{level:.0%} quantile"
+            seen = np.maximum(degrees, 1e-12)
+            ax.plot(curve.epsilons, seen, style, color=INK, lw=1.2, label=name)
+        highest = float(curve.quantiles.max())
+        ax.set_yscale("log")
+        # Degrees below a hundredth tell nothing; space above the curves is for the legend.
+        ax.set_ylim(1e-2, highest * (100 * highest) ** LEGEND_ROOM)
+        ax.set_ylabel("degree (points inside the kernel)")
+        if choice.target is not None:
+            label = f"target {choice.target:.3g}"
+            ax.plot(choice.epsilon, choice.target, "o", color=VERMILION, ms=6, label=label)
+        ax.legend(frameon=False, fontsize="small", loc="upper center", ncols=2, columnspacing=1,
+                  handlelength=1.6)  # fmt: skip
         right.plot(curve.epsilons, 2 * curve.slopes, color=BLUE)
     ax.axvline(choice.epsilon, color=VERMILION, lw=1.2)
     ax.set_xscale("log")
@@ -83,25 +98,6 @@ def tuning(result: Any, ax: Any = None) -> Any:
     right.tick_params(axis="y", colors=BLUE)
     right.set_ylim(0, (1.05 + LEGEND_ROOM) * 2 * float(curve.slopes.max()))
     return ax
-
-
-def draw_degrees(ax: Any, curve: DegreeCurve | KeptCurve, choice: Tuning) -> None:
-    """Draw quantiles of the degrees against ε, and the target that the lowest was set to."""
-    for level, degrees, style in zip(
-        curve.levels, curve.quantiles, (":", "-.", "-", "--"), strict=True
-    ):
-        name = "median" if level == 0.5 else f"{level:.0%} quantile"
-        ax.plot(curve.epsilons, np.maximum(degrees, 1e-12), style, color=INK, lw=1.2, label=name)
-    highest = float(curve.quantiles.max())
-    ax.set_yscale("log")
-    # Degrees below a hundredth tell nothing; space above the curves is for the legend.
-    ax.set_ylim(1e-2, highest * (100 * highest) ** LEGEND_ROOM)
-    ax.set_ylabel("degree (points inside the kernel)")
-    if choice.target is not None:
-        label = f"target {choice.target:.3g}"
-        ax.plot(choice.epsilon, choice.target, "o", color=VERMILION, ms=6, label=label)
-    ax.legend(frameon=False, fontsize="small", loc="upper center", ncols=2, columnspacing=1,
-              handlelength=1.6)  # fmt: skip
 
 
 def eigenvalues_of(truth: Any, name: str) -> FloatArray:

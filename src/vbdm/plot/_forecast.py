@@ -74,7 +74,15 @@ def forecast(
         # The fan opens at what is known.
         times = np.concatenate([before[-1:], times])
         lines = np.hstack([np.full((len(lines), 1), known[-1]), lines])
-    shade_doubt(ax, own)
+    # Grey behind leads at which forecasts were no better than climatology.
+    ahead = own.leads.astype(np.float64)
+    between = np.concatenate([[ahead[0] - 0.5], (ahead[1:] + ahead[:-1]) / 2, [ahead[-1] + 0.5]])
+    edges = np.flatnonzero(np.diff(own.doubtful.astype(int), prepend=0, append=0))
+    label = "no better than climatology"
+    for ends in edges.reshape(-1, 2):
+        ax.axvspan(*times_between(own, between[ends]), facecolor=DOUBT, edgecolor="none", lw=0,
+                   zorder=0, label=label)  # fmt: skip
+        label = ""
     if len(before) > 1:
         ax.plot(before, known, color=INK, lw=1.2, label="known")
     for (level, alpha, wide), low, high in zip(BANDS, lines[2::2], lines[3::2], strict=True):
@@ -92,18 +100,6 @@ def forecast(
     set_title(ax, f"Forecast from {start_in_words(own)}{note}")
     legend_below(ax)
     return ax
-
-
-def shade_doubt(ax: Any, forecast: Forecast) -> None:
-    """Put grey behind leads at which forecasts were no better than climatology."""
-    ahead = forecast.leads.astype(np.float64)
-    between = np.concatenate([[ahead[0] - 0.5], (ahead[1:] + ahead[:-1]) / 2, [ahead[-1] + 0.5]])
-    edges = np.flatnonzero(np.diff(forecast.doubtful.astype(int), prepend=0, append=0))
-    label = "no better than climatology"
-    for first, last in edges.reshape(-1, 2):
-        ends = times_between(forecast, between[[first, last]])
-        ax.axvspan(*ends, facecolor=DOUBT, edgecolor="none", lw=0, zorder=0, label=label)
-        label = ""
 
 
 def times_between(forecast: Forecast, ahead: FloatArray) -> NDArray[Any]:

@@ -63,7 +63,15 @@ def skill(skill: Any, *, column: int | str | None = None, axes: Any = None) -> A
         j = column_of(column, skill.names)
         own = slice(j, j + 1)
     names = skill.names[own]
-    panels = four_panels(axes)
+    if axes is None:
+        new = import_pyplot().subplots(2, 2, figsize=(9.2, 6.8), layout="constrained")[1]
+        panels = list(new.flat)
+    else:
+        panels = [check_axes(panel, "axes") for panel in listed(axes)]
+    if len(panels) != 4:
+        raise InputError(
+            f"`axes` must be four axes; received {len(panels)}. Pass plt.subplots(2, 2)[1]."
+        )
     draw_scores(panels[0], skill, "rmse", own)
     unit = f" of {names[0]}, in its unit" if len(names) == 1 else " over that of climatology"
     panels[0].set_ylabel(f"RMSE{unit}")
@@ -133,17 +141,3 @@ def draw_histogram(ax: Any, skill: Skill, own: slice) -> None:
 def chance(skill: Skill, share: float) -> FloatArray:
     """Return the standard deviation of a share at each lead, (L,), as far as it is by chance."""
     return np.asarray(np.sqrt(share * (1 - share) / independent(skill)))
-
-
-def four_panels(axes: Any) -> list[Any]:
-    """Return four axes: those given, or new ones."""
-    if axes is None:
-        return list(
-            import_pyplot().subplots(2, 2, figsize=(9.2, 6.8), layout="constrained")[1].flat
-        )
-    given = [check_axes(panel, "axes") for panel in listed(axes)]
-    if len(given) == 4:
-        return given
-    raise InputError(
-        f"`axes` must be four axes; received {len(given)}. Pass plt.subplots(2, 2)[1]."
-    )

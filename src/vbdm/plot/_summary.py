@@ -36,64 +36,38 @@ def summary(result: Any, truth: Any = None) -> Any:
     """
     operator = operator_of(result)
     found = getattr(result, "spectrum_", result)
-    panels = operator_panels(operator)
+    has_points = operator.graph.points is not None
+    n_dims = place(operator, None).n_dims if has_points else 0
+    panels: list[Panel] = []
     if isinstance(found, Spectrum):
-        panels = [(partial(spectrum, found, truth), 2), *panels, *spectrum_panels(found)]
+        panels.append((partial(spectrum, found, truth), 2))
+    if operator.tuning.curve is not None:
+        panels.append((partial(tuning, operator), 2))
+    if has_points:
+        panels.append((partial(density, operator), n_dims))
+    if isinstance(found, Spectrum):
+        last = len(found.eigenvalues) - 1
+        numbers = list(range(1, min(last, 3) + 1))
+        if has_points and numbers:
+            groups = [numbers] if n_dims == 1 else numbers
+            panels += [(partial(eigenfunctions, found, group), n_dims) for group in groups]
+            panels.append((partial(unresolved, found), n_dims))
+        if last >= 2:
+            panels.append((partial(embedding, found), 2))
     n_rows = 1 if len(panels) < 4 else 2
     n_columns = max(1, -(-len(panels) // n_rows))
-    size = (4.7 * n_columns, 3.7 * n_rows + 0.4)
-    figure = import_pyplot().figure(figsize=size)
-    grid = figure.add_gridspec(n_rows, n_columns, **margins(*size))
-    for number, (draw, n_dims) in enumerate(panels):
-        projection = "3d" if n_dims == 3 else None
+    wide, high = 4.7 * n_columns, 3.7 * n_rows + 0.4
+    figure = import_pyplot().figure(figsize=(wide, high))
+    # Fixed margins take half the time of a layout that measures every letter first.
+    grid = figure.add_gridspec(
+        n_rows, n_columns, left=0.7 / wide, right=1 - 0.35 / wide, bottom=0.55 / high,
+        top=1 - 0.85 / high, wspace=0.35, hspace=0.4,
+    )  # fmt: skip
+    for number, (draw, n_axes) in enumerate(panels):
+        projection = "3d" if n_axes == 3 else None
         draw(ax=figure.add_subplot(grid[number], projection=projection))
     figure.suptitle(describe(operator), fontsize="large")
     return figure
-
-
-def margins(wide: float, high: float) -> dict[str, float]:
-    """Return the room around and between the panels, for a figure of this size in inches.
-
-    Fixed margins take half the time of a layout that measures every letter first.
-    """
-    return {
-        "left": 0.7 / wide,
-        "right": 1 - 0.35 / wide,
-        "bottom": 0.55 / high,
-        "top": 1 - 0.85 / high,
-        "wspace": 0.35,
-        "hspace": 0.4,
-    }
-
-
-def operator_panels(operator: Operator) -> list[Panel]:
-    """Return the pictures that an operator has by itself."""
-    panels: list[Panel] = []
-    if operator.tuning.curve is not None:
-        panels.append((partial(tuning, operator), 2))
-    if operator.graph.points is not None:
-        panels.append((partial(density, operator), dimensions(operator)))
-    return panels
-
-
-def spectrum_panels(found: Spectrum) -> list[Panel]:
-    """Return the pictures of eigenfunctions and of what is in doubt."""
-    last = len(found.eigenvalues) - 1
-    numbers = list(range(1, min(last, 3) + 1))
-    panels: list[Panel] = []
-    if found.operator.graph.points is not None and numbers:
-        n_dims = dimensions(found.operator)
-        groups = [numbers] if n_dims == 1 else numbers
-        panels += [(partial(eigenfunctions, found, group), n_dims) for group in groups]
-        panels.append((partial(unresolved, found), n_dims))
-    if last >= 2:
-        panels.append((partial(embedding, found), 2))
-    return panels
-
-
-def dimensions(operator: Operator) -> int:
-    """Return the number of dimensions in which the points are drawn."""
-    return place(operator, None).n_dims
 
 
 def describe(operator: Operator) -> str:

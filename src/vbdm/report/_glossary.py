@@ -64,14 +64,6 @@ def term(name: str, shown: str = "") -> str:
     return f'<a class="term" href="#{anchor(name)}">{html.escape(shown or name)}</a>'
 
 
-def glossary() -> str:
-    """Return all entries as a list of definitions."""
-    return "".join(
-        f'<dt id="{anchor(name)}">{html.escape(name)}</dt><dd>{html.escape(meaning)}</dd>'
-        for name, meaning in GLOSSARY.items()
-    )
-
-
 def linked(texts: Iterable[str]) -> list[str]:
     """Return texts, escaped already, in which each word's first place leads to its entry.
 

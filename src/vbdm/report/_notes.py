@@ -15,12 +15,20 @@ from ..plot._clouds import per_volume
 from ..plot._curves import RULES
 from ..spectrum.spectrum import Spectrum
 from ..trust.epsilon_scan import EpsilonScan
-from ._channels import MOST_COLUMNS
 from ._glossary import term
-from ._tables import text
+from ._payload import MOST_COLUMNS
 from .citing import has_delays
-from .clock_words import ClockEntry, clock_in_words
-from .facts import facts_of, formula, operator_in_words, operator_name, short
+from .facts import (
+    ClockEntry,
+    clock_in_words,
+    facts_of,
+    formula,
+    is_generator,
+    operator_in_words,
+    operator_name,
+    short,
+)
+from .tables import text
 
 MATCHED = "Modes are matched between values of ε by the similarity of their eigenfunctions."
 #: Names of facts that lead to the glossary.
@@ -120,16 +128,14 @@ def table_note(
             "Eigenvalues that share a mean cannot be told apart: they are probably one multiple "
             "eigenvalue, split by sampling, and the mean is what to quote."
         )
-    c1, known = spectrum.operator.settings.exponents.c1, in_potential(spectrum.operator)
-    is_generator = known or (c1 is not None and abs(c1 - 1) < 1e-9)
     if clock is not None:
         notes.append(f"Times are those in which modes decay. {text(clock_in_words(clock, unit))}")
-    elif is_generator and has_delays(preparation):
+    elif is_generator(spectrum.operator) and has_delays(preparation):
         notes.append(
             "The points are made of delays. −1/λ orders the modes, but it is no relaxation time "
             "of the process, because the space of delays has lengths of its own."
         )
-    elif is_generator:
+    elif is_generator(spectrum.operator):
         notes.append(
             "−1/λ is a relaxation time in units where the diffusion coefficient is 1; snapshots "
             "alone cannot tell it. Ratios hold."

@@ -7,6 +7,7 @@ import hashlib
 import os
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.resources import files
 from typing import Any
 
@@ -23,13 +24,20 @@ from ..trust.epsilon_scan import EpsilonScan, why_no_scan
 from ..trust.findings import Finding
 from . import _notes as notes_on
 from . import _tables as tables
-from ._channels import AboutRows, as_notes, left_out
-from ._glossary import glossary
-from ._payload import choose_drawn, payload
-from .answers import Answer, links, sections, with_columns
-from .citing import A_SPECTRUM, citations, has_delays, methods_paragraph
-from .clock_words import check_clock, time_heading
+from ._glossary import GLOSSARY, anchor
+from ._payload import AboutRows, as_notes, choose_drawn, left_out, payload
+from .answers import Answer, section
+from .citing import (
+    A_SPECTRUM,
+    as_mapping,
+    citations,
+    has_delays,
+    methods_paragraph,
+    projection_in_words,
+)
+from .facts import check_clock, time_heading
 from .found import what_was_found
+from .tables import text
 
 #: Names of the scripts, in the order in which they are joined into one.
 SCRIPTS = (
@@ -133,47 +141,65 @@ def page(
         arguments give the same text.
     """
     most = a_count(1, 1_000_000)(n_drawn, "n_drawn")
-    drawn = choose_drawn(spectrum, scan, most)
+    drawn, choice = choose_drawn(spectrum, scan, most)
     if rows is not None and len(np.asarray(rows)) != spectrum.operator.n_points:
         raise InputError(
             f"`rows` must have one number for each point; received {len(np.asarray(rows))} "
             f"numbers for {spectrum.operator.n_points} points. Pass `cloud.rows`, or leave it out."
         )
     row_numbers = None if rows is None else np.asarray(rows).astype(np.int64)
-    notes = with_columns(as_notes(about_rows, spectrum.operator.n_points), answers)
+    about = as_notes(about_rows, spectrum.operator.n_points)
+    # Answers on the points are known about the rows, too.
+    values = {name: own for answer in answers for name, own in answer.columns.items()}
+    notes = replace(about, numbers={**values, **about.numbers})
     found = diagnose(spectrum, scan) if findings is None else findings
     flags = flags_of(found)
     known = dict(source or {})
     works = citations(spectrum)
+    prepared = as_mapping(preparation)
+    # Words stand in place of the numbers of a projection.
+    if projected := " and ".join(projection_in_words(prepared.get("projection"))):
+        prepared = {**prepared, "projection": projected}
+    counts = {name: f"{value:,}" for name, value in known.items() if type(value) is int}
+    # All that is needed to repeat the estimate.
+    listed = {
+        "Estimate": tables.estimate_settings(spectrum), "Input": {**known, **counts},
+        "Preparation": prepared, "Command": settings or {},
+    }  # fmt: skip
     style, body = resource("page.css"), "\n".join(resource(f"{name}.js") for name in SCRIPTS)
     # All scripts are one function, so that they add no global names.
     script = f'"use strict";\n(() => {{\n{body}\n}})();'
     fields = {
-        "title": tables.text(title or notes_on.heading(spectrum.operator)),
+        "title": text(title or notes_on.heading(spectrum.operator)),
         "policy": policy(style, script),
         "style": style,
         "script": script,
-        "found": tables.text(what_was_found(spectrum, preparation)),
+        "found": text(what_was_found(spectrum, preparation)),
         "sentence": notes_on.sentence(spectrum),
         "summary": notes_on.summary(spectrum, known, unit),
         "verdict": tables.verdict(found),
         "eigenvalues": tables.eigenvalue_table(spectrum, flags, clock),
         "table": notes_on.table_note(spectrum, preparation, clock, unit),
         "errors": tables.error_table(spectrum),
-        "times": tables.text(time_heading(clock)),
-        "links": links(answers),
-        "answers": sections(answers),
-        "drawn": tables.text(f"{drawn.note}{left_out(notes)}"),
+        "times": text(time_heading(clock)),
+        "links": "".join(
+            f'\n    <a href="#answer-{text(own.name)}">{text(own.title)}</a>' for own in answers
+        ),
+        "answers": "\n".join(map(section, answers)),
+        "drawn": text(f"{choice}{left_out(notes)}"),
         "places": notes_on.places_note(spectrum),
         "epsilon": notes_on.epsilon_note(spectrum, scan, why_no_scan(spectrum)),
         "tuning": notes_on.tuning_note(spectrum.operator),
         "density": notes_on.density_note(spectrum.operator),
-        "glossary": glossary(),
+        "glossary": "".join(
+            f'<dt id="{anchor(name)}">{text(name)}</dt><dd>{text(meaning)}</dd>'
+            for name, meaning in GLOSSARY.items()
+        ),
         "diagnoses": tables.finding_list(found, warnings),
-        "methods": tables.text(methods_paragraph(spectrum, known.get("n_read"), preparation)),
-        "references": "".join(f"<li>{tables.text(work.text)}</li>" for work in works),
-        "bibtex": tables.text("\n\n".join(work.bibtex for work in works)),
-        "settings": tables.settings_table(spectrum, known, preparation, seconds, settings),
+        "methods": text(methods_paragraph(spectrum, known.get("n_read"), preparation)),
+        "references": "".join(f"<li>{text(work.text)}</li>" for work in works),
+        "bibtex": text("\n\n".join(work.bibtex for work in works)),
+        "settings": tables.grouped(listed, seconds),
         "data": payload(
             spectrum, scan, names, drawn, row_numbers, flags, notes, has_delays(preparation)
         ),
@@ -184,9 +210,9 @@ def page(
 @accepts(path=a_path)
 def write_page(path: str | os.PathLike[str], spectrum: Spectrum, **options: Any) -> None:
     """Write the page into a file, which appears only when it is complete; options as in `page`."""
-    text = page(spectrum, **options)
+    content = page(spectrum, **options)
     with replacing(check_target(path)) as stream:
-        stream.write(text.encode("utf-8"))
+        stream.write(content.encode("utf-8"))
 
 
 def resource(name: str) -> str:

@@ -5,7 +5,6 @@ All text from outside is escaped here.
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,8 +18,8 @@ from ..spectrum.spectrum import Spectrum
 from ..trust.error_bars import Group
 from ..trust.findings import Finding, label_of, main_sources, shares
 from ._glossary import linked
-from .citing import as_mapping, projection_in_words
-from .clock_words import ClockEntry, times_in_words
+from .facts import ClockEntry, times_in_words
+from .tables import text
 
 WORDS = {"green": "good", "amber": "look here", "red": "problem"}
 #: Drawings of the lights, which differ by shape as well as colour: a disc with a tick, a triangle
@@ -46,11 +45,6 @@ WEIGHTS = {
     "measure": "a function of the place: they multiply pairs",
     "counts": "multiplicities: a point counts as often as it weighs",
 }
-
-
-def text(value: object) -> str:
-    """Return a value as text, escaped for an element or a quoted attribute."""
-    return html.escape(str(value), quote=True)
 
 
 def prose(words: str) -> str:
@@ -142,7 +136,12 @@ def error_cell(group: Group, style: Style) -> str:
     if not np.isfinite(group.total_error):
         return '<td class="error">—</td>'
     spread = f"± {style.show_error(group.total_error)}<span>{interval(group, style)}</span>"
-    title = f'title="{text(parts_in_words(group, style))}"'
+    parts = ", ".join(
+        f"{label_of(name)} {style.show_error(size)}"
+        for name, size in group.error_parts.items()
+        if size > 0 and np.isfinite(size)
+    )
+    title = f'title="Total error {style.show_error(group.total_error)}: {text(parts)}"'
     if not group.is_several:
         return f'<td class="error" {title}>{spread}</td>'
     span = f'rowspan="{len(group.members)}"'
@@ -161,7 +160,12 @@ def error_table(spectrum: Spectrum) -> str:
     names, style = list(groups[0].error_parts), style_of(spectrum)
     largest = main_sources([(group.members, group.error_parts) for group in groups])
     longest = max(relative_error(group) for group in groups)
-    labels = [f"{swatch(i)}{label_of(name)}" for i, name in enumerate(names)]
+    # Each with a small square in the colour of the part.
+    labels = [
+        '<svg class="swatch" width="10" height="10" aria-hidden="true">'
+        f'<rect class="part{i}" width="10" height="10"/></svg>{label_of(name)}'
+        for i, name in enumerate(names)
+    ]
     head = "".join(f'<th scope="col">{label}</th>' for label in labels)
     meanings = "; ".join(
         f'<span class="name">{label}</span>: {MEANINGS.get(name, name)}'
@@ -200,51 +204,12 @@ def row(group: Group, style: Style, longest: float) -> str:
     )
 
 
-def swatch(number: int) -> str:
-    """Return a small square in the colour of a part."""
-    return (
-        '<svg class="swatch" width="10" height="10" aria-hidden="true">'
-        f'<rect class="part{number}" width="10" height="10"/></svg>'
-    )
-
-
 def relative_error(group: Group) -> float:
     """Return the total error of a group's mean over the size of the mean."""
     return group.total_error / abs(group.mean)
 
 
-def parts_in_words(group: Group, style: Style) -> str:
-    """Return the parts of a group's total error that are not 0, in one line."""
-    parts = [
-        f"{label_of(name)} {style.show_error(size)}"
-        for name, size in group.error_parts.items()
-        if size > 0 and np.isfinite(size)
-    ]
-    return f"Total error {style.show_error(group.total_error)}: {', '.join(parts)}"
-
-
 # --- Settings ------------------------------------------------------------------------------------
-
-
-def settings_table(
-    spectrum: Spectrum,
-    source: Mapping[str, Any],
-    preparation: Any,
-    seconds: Mapping[str, float] | None,
-    settings: Mapping[str, Any] | None,
-) -> str:
-    """Return the table of settings and versions: all that is needed to repeat the estimate."""
-    prepared = as_mapping(preparation)
-    # Words stand in place of the numbers of a projection.
-    words = " and ".join(projection_in_words(prepared.get("projection")))
-    counts = {name: f"{value:,}" for name, value in source.items() if type(value) is int}
-    groups = {
-        "Estimate": estimate_settings(spectrum),
-        "Input": {**source, **counts},
-        "Preparation": {**prepared, "projection": words} if words else prepared,
-        "Command": settings or {},
-    }
-    return grouped(groups, seconds)
 
 
 def grouped(groups: Mapping[str, Mapping[str, Any]], seconds: Mapping[str, float] | None) -> str:

@@ -12,8 +12,8 @@ import numpy as np
 
 from ..base.arrays import FloatArray
 from ..base.estimate import Estimate
-from ..base.row_notes import RowNotes
-from ._tables import prose, text
+from ._tables import prose
+from .tables import text
 
 #: Pictures that are wider than this many heights stand above their table, others beside it.
 WIDE = 1.6
@@ -60,66 +60,33 @@ class Answer:
     caption: str = ""
 
 
-def with_columns(about: RowNotes, answers: Sequence[Answer]) -> RowNotes:
-    """Return what is known about the rows, and the answers on the points with it."""
-    found = {name: values for answer in answers for name, values in answer.columns.items()}
-    if not found:
-        return about
-    return RowNotes(about.labels, {**found, **about.numbers}, about.times, about.time_name)
-
-
-def links(answers: Sequence[Answer]) -> str:
-    """Return the entries of the navigation."""
-    return "".join(
-        f'\n    <a href="#answer-{text(answer.name)}">{text(answer.title)}</a>'
-        for answer in answers
-    )
-
-
-def sections(answers: Sequence[Answer]) -> str:
-    """Return one section of the page for each answer."""
-    return "\n".join(map(section, answers))
-
-
 def section(answer: Answer) -> str:
     """Return an answer as a section: words, table, picture, notes."""
     # The header of a PNG has its size: a wide picture needs the whole page.
     width, height = struct.unpack(">II", answer.picture[16:24] or bytes(8))
     wide = width > WIDE * height
+    data = base64.b64encode(answer.picture).decode()
+    picture = (
+        f'<figure><img src="data:image/png;base64,{data}" alt="{text(answer.title)}, drawn on the '
+        f'points"><figcaption>{prose(answer.caption)}</figcaption></figure>'
+    )
+    rows = "".join(
+        f'<tr><th scope="row">{text(own.name)}</th><td>{text(own.shown)}</td>'
+        f"<td>{text(own.unit)}</td></tr>"
+        for own in answer.quantities
+    )
+    table = f'<table class="quantities"><tbody>{rows}</tbody></table>' if rows else ""
     parts = [
         f'<section id="answer-{text(answer.name)}" class="answer">',
         f"<h2>{text(answer.title)}</h2>",
         f'<p class="lead">{prose(answer.asked)}</p>',
         '<div class="split">' if answer.picture and not wide else "<div>",
-        picture(answer),
-        f"<div>{table(answer.quantities)}",
+        picture if answer.picture else "",
+        f"<div>{table}",
         *(f'<p class="note">{prose(note)}</p>' for note in answer.notes),
         "</div></div></section>",
     ]
     return "\n".join(part for part in parts if part)
-
-
-def picture(answer: Answer) -> str:
-    """Return the picture inside the page itself; empty if there is none."""
-    if not answer.picture:
-        return ""
-    data = base64.b64encode(answer.picture).decode()
-    return (
-        f'<figure><img src="data:image/png;base64,{data}" alt="{text(answer.title)}, drawn on the '
-        f'points"><figcaption>{prose(answer.caption)}</figcaption></figure>'
-    )
-
-
-def table(quantities: Sequence[Quantity]) -> str:
-    """Return the numbers as a table; empty if there are none."""
-    if not quantities:
-        return ""
-    rows = "".join(
-        f'<tr><th scope="row">{text(own.name)}</th><td>{text(own.shown)}</td>'
-        f"<td>{text(own.unit)}</td></tr>"
-        for own in quantities
-    )
-    return f'<table class="quantities"><tbody>{rows}</tbody></table>'
 
 
 def as_entry(answer: Answer) -> dict[str, Any]:

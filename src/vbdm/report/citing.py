@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -40,17 +40,14 @@ def citations(spectrum: Spectrum | None = None) -> tuple[Citation, ...]:
     >>> [citation.key for citation in citations()]
     ['BerryHarlim2016', 'vbdm']
     """
-    used = () if spectrum is None else _used(spectrum)
-    return tuple(dict.fromkeys((PAPER, software(), *used)))
-
-
-def _used(spectrum: Spectrum) -> Iterator[Citation]:
-    """Yield the works that the rules, the solvers, the search and the engine of a result name."""
-    settings = spectrum.settings
-    bandwidth = credit_of(settings.method.bandwidth, "rule")
-    credits = (bandwidth, spectrum.operator.dimension.credit, *spectrum.log.solvers)
-    for credit in (*credits, settings.search, settings.engine):
-        yield from credit.references
+    used: list[Any] = []
+    if spectrum is not None:
+        settings = spectrum.settings
+        bandwidth = credit_of(settings.method.bandwidth, "rule")
+        used = [bandwidth, spectrum.operator.dimension.credit, *spectrum.log.solvers]
+        used += [settings.search, settings.engine]
+    works = (work for credit in used for work in credit.references)
+    return tuple(dict.fromkeys((PAPER, software(), *works)))
 
 
 @accepts(spectrum=A_SPECTRUM, n_read=or_none(a_count(0)))
@@ -78,6 +75,8 @@ def methods_paragraph(
     n = operator.n_points
     read = "" if n_read is None or n_read == n else f" (of {n_read:,} rows read)"
     size = with_error(dim.value, dim.standard_error)
+    settings = operator.settings
+    blocks = "" if settings.placement == IN_MEMORY else f", in {settings.placement}"
     sentences = [
         f"We estimated {operator_in_words(operator)}, from N = {n:,} points{read} with "
         f"vbdm {__version__}, which implements variable bandwidth diffusion kernels (Berry and "
@@ -88,7 +87,8 @@ def methods_paragraph(
         potential_in_words(operator),
         f"The intrinsic dimension d = {size} was {dim.credit.words}.",
         epsilon_in_words(operator),
-        engine_in_words(operator),
+        f"The computation used {settings.engine.words}{blocks}, with kernel values stored in "
+        f"{settings.precision} precision.",
         solver_in_words(spectrum),
         errors_in_words(spectrum),
     ]
@@ -212,16 +212,6 @@ def epsilon_in_words(operator: Operator) -> str:
         f"The bandwidth parameter ε = {short(operator.epsilon)} {how}; the kernel's width "
         f"√(4ε) ρ is {middle:.3g} in the median ({low:.3g} to {high:.3g} for 90 % of the points), "
         f"and {pairs}."
-    )
-
-
-def engine_in_words(operator: Operator) -> str:
-    """Return a sentence on who computed."""
-    settings = operator.settings
-    blocks = "" if settings.placement == IN_MEMORY else f", in {settings.placement}"
-    return (
-        f"The computation used {settings.engine.words}{blocks}, with kernel values stored in "
-        f"{settings.precision} precision."
     )
 
 

@@ -18,7 +18,8 @@ from ..forecast.skill import Skill
 from ..forecaster import Forecaster
 from ._notes import fact_list
 from ._page import filled, policy, resource
-from ._tables import grouped, prose, text
+from ._tables import grouped, prose
+from .tables import text
 
 #: Columns that are drawn, and that have a table of skill; the files have all.
 DRAWN = 4
@@ -76,11 +77,28 @@ class ForecastRun:
 
 def forecast_page(run: ForecastRun, title: str = "", figures: bool = True) -> str:
     """Return the page of the forecast from the last start as HTML text; pictures by matplotlib."""
+    from .. import plot
+
     model, skill, forecast = run.model, run.skill, run.forecast[-1:]
     style = resource("page.css") + resource("forecast.css")
     beaten = text(words.is_climatology_beaten(skill, run.where))
     judged, notes = words.judged_leads(skill), "".join(f"<li>{prose(n)}</li>" for n in run.warnings)
-    scores, reliability = skill_pictures(skill) if figures and judged else ("", "")
+    scores = reliability = ""
+    if figures and judged:
+        upper, lower = new_figure(PAIR), new_figure(PAIR)
+        plot.skill(skill, axes=[*upper.subplots(1, 2), *lower.subplots(1, 2)])
+        scores = as_image(upper, "Errors and correlation against the lead")
+        reliability = as_image(lower, "Coverage of intervals, and reliability")
+    fans = []
+    for j, name in enumerate(forecast.names[:DRAWN] if figures else ()):
+        figure = new_figure(WIDE)
+        before = run.past if isinstance(run.past, int) else run.past[:, j]
+        plot.forecast(forecast, column=j, past=before, ax=figure.subplots())
+        fans.append(f"<h3>{text(name)}</h3>{as_image(figure, f'Fan chart of {name}')}")
+    row = "row " if forecast.axis.kind == "rows" else ""
+    start = f"From {row}{words.times_in_words(forecast.init[-1:])[0]} on"
+    n = len(run.forecast)
+    many = "" if n == 1 else f" The last of {n:,} starts; forecast.csv has all."
     heads, cells = words.forecast_cells(forecast, DRAWN)
     left = len(forecast.names) - DRAWN
     more = f"{left} more column(s) are in the file. " if left > 0 else ""
@@ -91,8 +109,8 @@ def forecast_page(run: ForecastRun, title: str = "", figures: bool = True) -> st
         "found": beaten,
         "sentence": text(words.who_predicts(model)),
         "facts": facts(model, run.source),
-        "start": text(start_in_words(forecast, len(run.forecast))),
-        "fans": fans(forecast, run.past) if figures else "",
+        "start": text(f"{start}, {int(forecast.leads[-1])} steps ahead.{many}"),
+        "fans": "\n".join(fans),
         "doubt": text(doubt(forecast)),
         "forecasts": table(heads, [[row_head(own[0]), *map(cell, own[1:])] for own in cells]),
         "more": text(f"{more}All numbers, with more quantiles: forecast.csv."),
@@ -128,37 +146,6 @@ def facts(model: Forecaster, source: Mapping[str, Any]) -> str:
         ("Columns", f"{len(model.names_)}", ", ".join(model.names_[:8])),
         ("Tried up to", f"{model.horizon_} steps", "largest lead on what was held out"),
     ])  # fmt: skip
-
-
-def start_in_words(forecast: Forecast, n_starts: int) -> str:
-    """Return from where, and how far, is forecast."""
-    begin = words.times_in_words(forecast.init[-1:])[0]
-    counted = "row " if forecast.axis.kind == "rows" else ""
-    many = "" if n_starts == 1 else f" The last of {n_starts:,} starts; forecast.csv has all."
-    return f"From {counted}{begin} on, {int(forecast.leads[-1])} steps ahead.{many}"
-
-
-def fans(forecast: Forecast, past: int | FloatArray) -> str:
-    """Return the fan charts of the first columns."""
-    from .. import plot
-
-    found = []
-    for j, name in enumerate(forecast.names[:DRAWN]):
-        figure = new_figure(WIDE)
-        before = past if isinstance(past, int) else past[:, j]
-        plot.forecast(forecast, column=j, past=before, ax=figure.subplots())
-        found.append(f"<h3>{text(name)}</h3>{as_image(figure, f'Fan chart of {name}')}")
-    return "\n".join(found)
-
-
-def skill_pictures(skill: Skill) -> tuple[str, str]:
-    """Return pictures of the scores, and of how reliable intervals and probabilities are."""
-    from .. import plot
-
-    scores, reliability = new_figure(PAIR), new_figure(PAIR)
-    plot.skill(skill, axes=[*scores.subplots(1, 2), *reliability.subplots(1, 2)])
-    label = "Errors and correlation against the lead"
-    return as_image(scores, label), as_image(reliability, "Coverage of intervals, and reliability")
 
 
 def new_figure(size: tuple[float, float]) -> Any:

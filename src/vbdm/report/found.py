@@ -19,13 +19,13 @@ from scipy.spatial.distance import cdist
 from ..base.arrays import FloatArray
 from ..base.wording import counted, rounded, with_error
 from ..operator.operator import Operator
-from ..operator.sums import in_potential
 from ..spectrum.spectrum import Spectrum
 from ..spectrum.vectors import functions_at
 from ..trust.epsilon_scan import drawn_rows
 from ..trust.error_bars import Group
 from ..trust.findings import nonzero_modes
 from .citing import has_delays
+from .facts import is_generator, is_near
 
 # The limits were set on seeds 4000 to 4015 of the clouds in tests/report/test_found.py.
 
@@ -59,12 +59,7 @@ NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven")
 def what_was_found(spectrum: Spectrum, preparation: Any = None) -> str:
     """Return what a spectrum shows, in one to three sentences.
 
-    Parameters
-    ----------
-    spectrum : Spectrum
-        The result.
-    preparation : mapping, or object with `as_dict`, optional
-        What was done to the columns (`vbdm.io.Preparation`): with delays, no mode is called slow.
+    `preparation` is what was done to the columns: with delays, no mode is called slow.
 
     Examples
     --------
@@ -76,9 +71,13 @@ def what_was_found(spectrum: Spectrum, preparation: Any = None) -> str:
     # Points of the connected pieces, without strays.
     sizes = np.bincount(spectrum.components)
     sizes = sizes[sizes >= max(2, SMALL_PIECE * sizes.sum())]
-    if len(sizes) > 1:
-        return in_pieces(spectrum, sizes)
     rest = strays(spectrum, sizes)
+    if len(sizes) > 1:
+        return (
+            f"The points fall into {number(len(sizes))} separate pieces, of "
+            f"{sizes_in_words(sizes)} points: the kernel joins no point of one to a point of "
+            f"another.{rest}"
+        )
     known = nonzero_modes(spectrum.eigenvalues)
     modes = [group for group in spectrum.errors.by_group if np.isin(group.members, known).all()]
     for n_slow, ratio in gaps(modes):
@@ -93,15 +92,6 @@ def strays(spectrum: Spectrum, sizes: NDArray[np.intp]) -> str:
     """Return a sentence on points outside the pieces of some size; empty if there are none."""
     rest = spectrum.operator.n_points - int(sizes.sum())
     return f" {counted(rest, 'point')} {'lies' if rest == 1 else 'lie'} apart." if rest else ""
-
-
-def in_pieces(spectrum: Spectrum, sizes: NDArray[np.intp]) -> str:
-    """Return sentences on separate pieces."""
-    return (
-        f"The points fall into {number(len(sizes))} separate pieces, of {sizes_in_words(sizes)} "
-        "points: the kernel joins no point of one to a point of another."
-        f"{strays(spectrum, sizes)}"
-    )
 
 
 def number(n: int) -> str:
@@ -230,16 +220,6 @@ def in_groups(spectrum: Spectrum, groups: Grouping, ratio: float, timed: bool) -
     )
 
 
-def is_generator(operator: Operator) -> bool:
-    """Tell whether the operator generates a process."""
-    return in_potential(operator) or is_near(operator.settings.exponents.c1, 1)
-
-
-def is_near(c1: float | None, value: float) -> bool:
-    """Tell whether c1 is known and has this value, up to rounding."""
-    return c1 is not None and abs(c1 - value) < 1e-9
-
-
 def dimension(operator: Operator) -> str:
     """Return the dimension with its error."""
     return with_error(operator.dim, operator.dimension.standard_error)
@@ -254,7 +234,13 @@ def shape(spectrum: Spectrum, modes: list[Group]) -> str:
     if operator.dim < 2 - NEAR_WHOLE and kind != " curve":
         return f"The points lie along a{kind}, though their dimension is {dimension(operator)}."
     is_laplacian = is_near(operator.settings.exponents.c1, 0)
-    if abs(operator.dim - 2) < NEAR_WHOLE and is_laplacian and like_sphere(modes):
+    # On a sphere the first groups are of 3 and 5, their ratio 3 within the intervals.
+    if (
+        abs(operator.dim - 2) < NEAR_WHOLE
+        and is_laplacian
+        and [len(group.members) for group in modes[:2]] == [3, 5]
+        and least_ratio(modes[0], modes[1]) <= 3 <= modes[1].lower / modes[0].upper
+    ):
         radius = np.sqrt(2 / -modes[0].mean)
         return (
             "The first three eigenvalues are one within their errors, and the next five are one, "
@@ -292,13 +278,6 @@ def opening(values: FloatArray) -> float:
     """Return the largest angle around 0, in radians, without a point of the plane."""
     angles = np.sort(np.arctan2(values[:, 1], values[:, 0]))
     return float(np.diff(angles, append=angles[0] + 2 * np.pi).max())
-
-
-def like_sphere(modes: list[Group]) -> bool:
-    """Tell whether the first groups are of 3 and 5, their ratio 3 within the intervals."""
-    if len(modes) < 2 or [len(group.members) for group in modes[:2]] != [3, 5]:
-        return False
-    return least_ratio(modes[0], modes[1]) <= 3 <= modes[1].lower / modes[0].upper
 
 
 def gap_words(modes: list[Group]) -> str:

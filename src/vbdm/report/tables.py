@@ -29,7 +29,16 @@ def table(spectrum: Spectrum, format: str = "markdown") -> str:
     stand in the first row of the group.
     """
     check_choice(format, "format", ("markdown", "latex"))
-    return {"markdown": markdown, "latex": latex}[format](rows_of(spectrum))
+    rows = rows_of(spectrum)
+    n = len(rows[0])
+    if format == "markdown":
+        return "\n".join(f"| {' | '.join(line)} |" for line in [HEAD[:n], ("---:",) * n, *rows])
+    # A ``tabular`` needs no package.
+    names = ("$j$", r"$\lambda_j$", r"$\pm$ total error", r"95\,\% interval", "mean of its group")
+    cells = [names[:n], *([in_latex(cell) for cell in row] for row in rows)]
+    head, *body = (" & ".join(line) + r" \\" for line in cells)
+    begin = rf"\begin{{tabular}}{{{'r' * n}}}"
+    return "\n".join([begin, r"\hline", head, r"\hline", *body, r"\hline", r"\end{tabular}"])
 
 
 def rows_of(spectrum: Spectrum) -> Rows:
@@ -53,30 +62,6 @@ def rows_of(spectrum: Spectrum) -> Rows:
             rows.append((str(i), style.show(values[i]), error, interval, mean))
     # Where each eigenvalue stands alone, there are no means to show.
     return rows if any(row[-1] for row in rows) else [row[:-1] for row in rows]
-
-
-def markdown(rows: Rows) -> str:
-    """Return the rows as a table in Markdown."""
-    head = HEAD[: len(rows[0])]
-    lines = [head, ("---:",) * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def latex(rows: Rows) -> str:
-    """Return the rows as a ``tabular``, which needs no package."""
-    names = ("$j$", r"$\lambda_j$", r"$\pm$ total error", r"95\,\% interval", "mean of its group")
-    lines = [names[: len(rows[0])], *(tuple(map(in_latex, row)) for row in rows)]
-    body = [" & ".join(line) + r" \\" for line in lines]
-    columns = "r" * len(rows[0])
-    parts = [
-        rf"\begin{{tabular}}{{{columns}}}",
-        r"\hline",
-        body[0],
-        r"\hline",
-        *body[1:],
-        r"\hline",
-    ]
-    return "\n".join([*parts, r"\end{tabular}"])
 
 
 def in_latex(cell: str) -> str:
