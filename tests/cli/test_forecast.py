@@ -324,7 +324,7 @@ def test_gaps_stay_gaps(tmp_path):
 
 
 def test_without_matplotlib_there_are_no_pictures(table, tmp_path, monkeypatch):
-    for place in ("forecasts", "figures"):
+    for place in ("forecasts", "writing"):
         monkeypatch.setattr(f"vbdm.results.{place}.can_draw", lambda: False)
     monkeypatch.setattr("vbdm.results.can_draw", lambda: False)
     result = done("forecast", "sst.csv", "--lead", 1, *QUICK[:-1])
