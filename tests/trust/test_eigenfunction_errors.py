@@ -15,6 +15,7 @@ from vbdm.spectrum import passes
 from vbdm.spectrum.vectors import vectors_of
 from vbdm.trust import eigenfunction_errors as errors
 from vbdm.trust.influences import (
+    PairRows,
     held_together,
     modes_cut_at_highest,
     pair_influences,
@@ -73,7 +74,7 @@ def test_influences_on_pairs_of_modes(c1, epsilon):
         one, two = (u[:, [j]], products[:, [j]]), (u[:, [k]], products[:, [k]])
         held = held_together(one[0], two[0], theta[[j]], times[:, [j]])
         together = held, found.operator.alpha_kernel @ held
-        computed = pair_influences(found, one, two, together)[:, 0]
+        computed = pair_influences(found, one, two, together, PairRows.of(found))[:, 0]
         expected = direct_influences(found, j, k)
         np.testing.assert_allclose(computed, expected, atol=1e-6 * np.abs(expected).max())
 

@@ -7,8 +7,7 @@ from tests.support.findings import found_in, light_of
 
 import vbdm
 from vbdm.graph.lists import ReleasedLists
-from vbdm.trust.randomness import autocorrelation_time, regularity
-from vbdm.trust.series import LONG, NOISE
+from vbdm.trust.series import LONG, NOISE, autocorrelation_time, regularity
 
 
 def in_series(memory, n=1500, seed=0):

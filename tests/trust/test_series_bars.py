@@ -8,11 +8,12 @@ from tests.support.findings import found_in
 
 import vbdm
 from vbdm.trust.influences import influences, less_noise, pair_noise
-from vbdm.trust.randomness import autocorrelation_time, lagged_sums
 from vbdm.trust.series import (
+    autocorrelation_time,
     block_sums,
     by_rows,
     in_series,
+    lagged_sums,
     series_covariance,
     variance_by_lags,
 )

@@ -23,8 +23,7 @@ from ..graph.order import Order
 from ..operator.operator import Operator
 from ..operator.sums import counts_of, row_sums_of
 from ..trust.influences import power_of_density
-from ..trust.randomness import autocorrelation_time
-from ..trust.series import by_chance, variance_by_lags
+from ..trust.series import autocorrelation_time, by_chance, variance_by_lags
 from .network import Network
 from .system import System
 

@@ -254,7 +254,20 @@ def extend_batch(rows: NewRows, vectors: Tall, spectrum: Spectrum | None) -> Bat
     # A training point needs no row: its value is known.
     trust[rows.training >= 0] = 0.0
     beside = np.flatnonzero(rows.beside > 0)
-    pull_to_training_values(values, trust, rows, beside, vectors, spectrum)
+    # Beside a training point the new row tends to the row of that point. What that row gives is off
+    # by the accuracy of the solver or, for other functions, by the order of the extension; this
+    # difference is taken back by the share w. A value that is not trusted gives way to the
+    # training point's.
+    op, w = rows.operator, rows.beside[beside, None]
+    known = vectors[rows.nearest[beside], : values.shape[1]]
+    steps = op.inside.steps[rows.nearest[beside]]
+    solved, solved_trust = by_rows(rows.at_nearest(beside, vectors), steps, spectrum)
+    missing = np.where(solved_trust > 0, known - solved, 0.0)
+    # A training point without neighbours has no row that a new one could tend to.
+    alone = op.inside.degrees[rows.nearest[beside], None] == 0
+    t = trust[beside] * np.where(alone, 1 - w, 1.0)
+    given = w * (1 - t)
+    values[beside] = (t * (values[beside] + w * missing) + given * known) / (t + given)
     unknown = trust == 0
     unknown[beside] = False
     values[unknown] = np.nan
@@ -278,33 +291,6 @@ def by_rows(
     divisor = 1 - spectrum.limits.times(steps) * theta
     trust = np.clip(divisor / SMALLEST_DIVISOR - 1, 0.0, 1.0)
     return quotients(sums, divisor, trust > 0), trust
-
-
-def pull_to_training_values(
-    values: FloatArray,
-    trust: FloatArray,
-    rows: NewRows,
-    beside: NDArray[np.intp],
-    vectors: Tall,
-    spectrum: Spectrum | None,
-) -> None:
-    """Change values, (m, n), of the new points `beside` a training point so that they tend to its.
-
-    There the row of the new point tends to the row of the training point. What that row gives is
-    off by the accuracy of the solver or, for other functions, by the order of the extension; this
-    difference is taken back by the share w. A value that is not trusted gives way to the training
-    point's.
-    """
-    op, w = rows.operator, rows.beside[beside, None]
-    known = vectors[rows.nearest[beside], : values.shape[1]]
-    steps = op.inside.steps[rows.nearest[beside]]
-    solved, solved_trust = by_rows(rows.at_nearest(beside, vectors), steps, spectrum)
-    missing = np.where(solved_trust > 0, known - solved, 0.0)
-    # A training point without neighbours has no row that a new one could tend to.
-    alone = op.inside.degrees[rows.nearest[beside], None] == 0
-    t = trust[beside] * np.where(alone, 1 - w, 1.0)
-    given = w * (1 - t)
-    values[beside] = (t * (values[beside] + w * missing) + given * known) / (t + given)
 
 
 def check_new_points(X_new: ArrayLike, op: Operator) -> FloatArray:

@@ -34,7 +34,7 @@ from ..engines.tree import Reach, Tree
 from ..errors import InputError
 from ..graph.order import Order
 from ..graph.precomputed import check_distances, nearest_in_rows
-from ..kernel.bandwidth import BandwidthRule, PowerOfDensity
+from ..kernel.bandwidth import PowerOfDensity
 from ..kernel.kernel import Kernel
 from ..kernel.pilot import LARGEST_WIDTH, PILOT_EPSILON, PILOT_SHARE, by_reach
 from ..kernel.scaled import NEGLIGIBLE
@@ -148,10 +148,22 @@ def new_rows(op: Operator, points: FloatArray) -> NewRows:
 
 def scales_at(op: Operator, points: FloatArray) -> tuple[Nearest, FloatArray, BoolArray]:
     """Return the training points nearest to new ones, ρ at the new ones, and which are outside."""
-    near = find_neighbors(op, points)
-    outside = out_of_reach(op.kernel, near)
+    near, widths = find_neighbors(op, points), op.kernel.bandwidth
+    # Beyond the kernels of the nearest training points. The widths there decide: far away, the
+    # width at the new point grows with the distance, and would always reach one of them. Points
+    # further off are not asked: the kernel of a lone stray is wider than its distance to the data,
+    # and would vouch for everything around.
+    squared = widths.row[near.neighbors] * widths.column[near.neighbors]
+    reach = op.kernel.epsilon * squared * radius_of(op.kernel.shape, NEGLIGIBLE)
+    outside: BoolArray = np.all(near.sqdist >= reach, axis=1)
+    rule = op.settings.method.bandwidth
     with np.errstate(over="ignore", divide="ignore"):
-        rho = width_at(op.settings.method.bandwidth, points, pilot_at(op, points, near))
+        pilot = pilot_at(op, points, near)
+        if type(rule) is PowerOfDensity:
+            rho = rule.at(points, pilot)
+        else:  # functions of the user get NumPy arrays, wherever the points are
+            found = np.asarray(rule.at(to_host(points), to_host(pilot)), dtype=np.float64)
+            rho = beside_array(found, points)
     # Far outside the width may be no number, and none is needed.
     return near, np.where(outside & ~(rho < LARGEST_WIDTH), 1.0, rho), outside
 
@@ -171,15 +183,6 @@ def kernel_rows(op: Operator, points: FloatArray) -> tuple[Any, BoolArray]:
         ones = np.ones(len(columns))
         rows = rows + csr_array((ones, (np.repeat(place, k), columns)), shape=rows.shape)
     return rows, lost
-
-
-def width_at(rule: BandwidthRule, points: FloatArray, pilot: FloatArray) -> FloatArray:
-    """Return ρ at new points; functions of the user get NumPy arrays, wherever the points are."""
-    if type(rule) is PowerOfDensity:
-        return rule.at(points, pilot)
-    found = np.asarray(rule.at(to_host(points), to_host(pilot)), dtype=np.float64)
-    width: FloatArray = beside_array(found, points)
-    return width
 
 
 #: Least squared distance, so that ρ₀ is never 0.
@@ -333,17 +336,3 @@ def rows_at(
     m, k = values.shape
     pointer = np.arange(0, m * k + 1, k, like=values)
     return csr(values.ravel(), near.neighbors.ravel(), pointer, (m, graph.n_points))
-
-
-def out_of_reach(kernel: Kernel, near: Nearest) -> BoolArray:
-    """Mark the new points that lie beyond the kernels of the nearest training points, (m,).
-
-    The widths at the training points decide. Far away, the width at the new point grows with the
-    distance, and would always reach one of them. Points further off are not asked: the kernel of a
-    lone stray is wider than its distance to the data, and would vouch for everything around.
-    """
-    widths = kernel.bandwidth
-    squared = widths.row[near.neighbors] * widths.column[near.neighbors]
-    reach = kernel.epsilon * squared * radius_of(kernel.shape, NEGLIGIBLE)
-    beyond: BoolArray = np.all(near.sqdist >= reach, axis=1)
-    return beyond

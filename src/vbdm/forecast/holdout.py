@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..base.arrays import BoolArray, FloatArray
-from ..trust.randomness import autocorrelation_time
+from ..trust.series import autocorrelation_time
 from .ensemble import Climatology, Ensemble
 from .predictor import Predictor
 from .record import Record, Rows, changing

@@ -12,11 +12,6 @@ from ..base.points import check_finite
 from ..errors import InputError
 
 
-def shape_of(array: FloatArray | None) -> str:
-    """Return the shape of an array in words."""
-    return "of no numbers" if array is None else str(array.shape)
-
-
 def align(eigenfunctions: ArrayLike, truth: ArrayLike, kind: str = "linear") -> FloatArray:
     r"""Map estimated eigenfunctions onto the truth by the best linear (or orthogonal) map.
 
@@ -52,9 +47,10 @@ def align(eigenfunctions: ArrayLike, truth: ArrayLike, kind: str = "linear") -> 
     phi, exact = as_floats(eigenfunctions), as_floats(truth)
     usable = phi is not None and exact is not None and {phi.ndim, exact.ndim} <= {1, 2}
     if phi is None or exact is None or not usable or len(phi) != len(exact):
+        shapes = ["of no numbers" if one is None else str(one.shape) for one in (phi, exact)]
         raise InputError(
             "The estimate and the truth must be given at the same points; received shapes "
-            f"{shape_of(phi)} and {shape_of(exact)}. Pass arrays of shape (n_points, n_functions)."
+            f"{' and '.join(shapes)}. Pass arrays of shape (n_points, n_functions)."
         )
     check_finite(phi, "eigenfunctions")
     check_finite(exact, "truth")
@@ -63,8 +59,7 @@ def align(eigenfunctions: ArrayLike, truth: ArrayLike, kind: str = "linear") -> 
         if basis.shape != target.shape:
             raise InputError(
                 "An orthogonal map needs as many estimated as true functions; received "
-                f"{basis.shape[1]} and {target.shape[1]}. Pass the whole degenerate space on both "
-                "sides, or kind='linear'."
+                f"{basis.shape[1]} and {target.shape[1]}. Pass as many, or kind='linear'."
             )
         left, _, right = svd(basis.T @ target)
         matrix = left @ right

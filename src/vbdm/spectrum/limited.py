@@ -77,11 +77,8 @@ def merged(
     kernel `weights` lives in blocks, so do the vectors.
     """
     rows = weights.rows if isinstance(weights, BlockMatrix) else None
-    if (
-        len(parts) == 1
-        and len(parts[0].members) == len(pieces.labels)
-        and len(solved[0].values) == n
-    ):
+    whole = len(parts) == 1 and len(parts[0].members) == len(pieces.labels)
+    if whole and len(solved[0].values) == n:
         if rows is None or isinstance(solved[0].vectors, BlockArray):
             return solved[0]
         return replace(solved[0], vectors=rows.spread(solved[0].vectors))
@@ -195,9 +192,8 @@ def solve_limited(
     from which the next solve can start.
     """
     mass, pencil = task.mass(limit), task.pencil
-    solved = solve_pieces(
-        task.parts, task.pieces, mass, accurate, tol, start, sought - accurate
-    )  # fmt: skip
+    more = sought - accurate
+    solved = solve_pieces(task.parts, task.pieces, mass, accurate, tol, start, more)
     pairs = merged(task.parts, task.pieces, solved, sought, pencil.weights)
     rates = exponential_rates(
         pairs.vectors, pairs.values, pencil.degrees, mass, task.local_rates, limit

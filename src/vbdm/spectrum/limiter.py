@@ -116,8 +116,6 @@ def local_times(limits: Sequence[Limit], steps: FloatArray) -> FloatArray:
 def may_be_limited(limiter: Limiter, dim: float) -> float:
     """Return the largest share of the points that may be limited in so many dimensions.
 
-    Examples
-    --------
     >>> [round(may_be_limited(Limiter(), dim), 2) for dim in (2, 6, 7.5, 9, 50)]
     [0.02, 0.02, 0.51, 1.0, 1.0]
     """
@@ -150,23 +148,8 @@ def exponential_rates(
 ) -> FloatArray:
     r"""Return λ_j from the energies, by Newton's method on the exponential row balance.
 
-    Parameters
-    ----------
-    vectors : (M, n) array
-        Eigenvectors u of the pencil, by columns.
-    theta : (n,) array
-        Its eigenvalues θ_j; each sets the cut of its pair.
-    degrees, mass : (M,) arrays
-        D, and the mass of the pencil: the energies are u'(D - K)u = θ u'Mu.
-    rates : (M,) array
-        Local rates r_i.
-    limit : Limit
-        The limit in force; its κ and its highest cut are used.
-
-    Returns
-    -------
-    (n,) array
-        Decay rates λ_j; NaN where no root exists: the mode would lose more than it has in one step.
+    `mass` is that of the pencil, and `rates` are the local rates r_i. NaN where no root exists: the
+    mode would lose more than it has in one step.
 
     Notes
     -----

@@ -74,44 +74,6 @@ def share_of_points(operator: Operator) -> FloatArray:
     return shares
 
 
-@dataclass(frozen=True, eq=False)
-class EnergySums:
-    """Sums over the points of the energies e of some modes, each (m,).
-
-    Attributes
-    ----------
-    total, squares : arrays
-        Σ e, and Σ e²/c with the number c of copies of a point: the square over all rows.
-    spread, degrees : arrays
-        Σ s² e, with the relative variance s², and Σ n e, with the number n of points in a kernel.
-    """
-
-    total: FloatArray
-    squares: FloatArray
-    spread: FloatArray
-    degrees: FloatArray
-
-    def share(self, operator: Operator) -> FloatArray:
-        """Return the expected λ̂/λ of each mode, from s² averaged over the mode's energy."""
-        mean = np.divide(
-            self.spread, self.total, out=np.zeros_like(self.total), where=self.total > 0
-        )
-        return share_at(operator, mean)
-
-    @property
-    def extent(self) -> FloatArray:
-        """Extent of each mode, in kernels' worth of points; infinite for the constant.
-
-        It is the effective number of points that hold the mode's energy, (Σ e_i)²/Σ e_i², divided
-        by the number of points in a kernel there.
-        """
-        infinite, one = np.full(len(self.total), np.inf), np.ones(len(self.total))
-        holds = (self.squares > 0) & (self.degrees > 0)
-        # Energies have the unit of an eigenvalue: their third power may be too small for a number.
-        points = np.divide(self.total**2, self.squares, out=infinite, where=holds)
-        return np.asarray(points * np.divide(self.total, self.degrees, out=one, where=holds))
-
-
 def local_energy(operator: Operator, vectors: Tall) -> tuple[Tall, Tall]:
     """Return the energies e_i = ½ Σ_j K_ij (u_i - u_j)² of all modes, and K u; both are (M, n).
 
@@ -246,7 +208,10 @@ def corrected(operator: Operator, pencil: Pencil, modes: Modes) -> Modes:
 def energy_figures(
     operator: Operator, pencil: Pencil, modes: Modes, columns: slice
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the correction, the extent and the residual of some modes, each (m,)."""
+    """Return the correction, the extent and the residual of some modes, each (m,).
+
+    The correction is for s² averaged over the mode's energy. The constant's extent is infinite.
+    """
     u: Any = modes.vectors
     if not isinstance(u, BlockArray):
         u = contiguous(u[:, columns])
@@ -263,8 +228,15 @@ def energy_figures(
         *sums, gaps, sizes = total(
             energy_sums, u, both, modes.theta[columns], *(beside(u, each) for each in figures)
         )
-    found = EnergySums(*sums)
-    return found.share(operator), found.extent, np.sqrt(gaps / sizes)
+    whole, squares, spread, degrees = sums
+    mean = np.divide(spread, whole, out=np.zeros_like(whole), where=whole > 0)
+    # The effective number of points that hold the energy, (Σ e)²/Σ e², by that in a kernel there.
+    # Energies have the unit of an eigenvalue: their third power may be too small for a number.
+    infinite, one = np.full(len(whole), np.inf), np.ones(len(whole))
+    holds = (squares > 0) & (degrees > 0)
+    points = np.divide(whole**2, squares, out=infinite, where=holds)
+    extent = points * np.divide(whole, degrees, out=one, where=holds)
+    return share_at(operator, mean), extent, np.sqrt(gaps / sizes)
 
 
 def energy_sums(
@@ -280,8 +252,9 @@ def energy_sums(
 ) -> FloatArray:
     """Return what `energy_figures` needs, summed over the rows, (6, m).
 
-    `both` are the energies e of the modes u, and K u. The sums are those of `EnergySums`, the
-    square of the residual, and u'Mu.
+    `both` are the energies e of the modes u, and K u. The sums are Σ e; Σ e²/c with the number c of
+    copies of a point, the square over all rows; Σ s² e; Σ n e with the number n of points in a
+    kernel; the square of the residual, and u'Mu.
     """
     m, positive = u.shape[1], theta > 0
     energy, products = both[:, :m], both[:, m:]

@@ -33,7 +33,6 @@ from ..operator.operator import Operator
 from ..rows.block_array import Tall, beside, overwrite, total
 from ..solvers.pencil import EigenPairs, EigenSolver, Pencil
 from .limited import (
-    Piece,
     Task,
     find_limit,
     merged,
@@ -93,7 +92,9 @@ def solve_modes(
     task = Task(operator, limiter, pencil, parts, pieces)
     # θ and rates may be ordered differently: solve for a few more, sort by rate, then cut the list.
     sought, accurate = min(n + MARGIN, most), n
-    start = started_from(near, parts, pencil.n_points)
+    start: list[EigenPairs] = []
+    if near is not None and len(parts) == 1 and len(parts[0].members) == pencil.n_points:
+        start = [EigenPairs(np.zeros(near.shape[1]), near, "start")]
     limit, start = find_limit(task, sought, rough, start)
     while True:
         modes, start = solve_limited(task, limit, accurate, sought, tol, start)
@@ -112,13 +113,6 @@ def solve_modes(
         else:
             sought = min(n + MARGIN + int(lost.sum()), most)
             accurate = min(n + int(lost.sum()), sought)
-
-
-def started_from(near: Tall | None, parts: list[Piece], n_points: int) -> list[EigenPairs]:
-    """Return vectors near those that are sought as a start for the only piece, if it is one."""
-    if near is None or len(parts) != 1 or len(parts[0].members) != n_points:
-        return []
-    return [EigenPairs(np.zeros(near.shape[1]), near, "start")]
 
 
 #: Modes up to WIDE times the rate of the slowest share a limit, and longer, until there is a gap of
@@ -150,16 +144,14 @@ def under_own_limits(
     """
     # These are copies: the vectors of `modes` stay as they are.
     result = without(modes, np.zeros(len(modes.theta), np.bool_), n)
-    shared_theta = result.theta
-    start = without_vectors(start)
+    shared_theta, start = result.theta, without_vectors(start)
     # From fast to slow: each solve leaves a start for the next one, which seeks fewer modes.
     for rung, before in reversed(list(rungs_in_tail(task, modes, n))):
         found, start = on_rung(task, modes, rung, before, min(rung.stop, n), tol, start)
         if found is not None:
             result = with_rung(result, found, slice(rung.start, min(rung.stop, n)))
             result = replace(result, shared_theta=shared_theta)
-    order = np.argsort(result.rates, kind="stable")
-    return part_of(result, order)
+    return part_of(result, np.argsort(result.rates, kind="stable"))
 
 
 def rungs_in_tail(task: Task, modes: Modes, n: int) -> Iterator[tuple[slice, float]]:
@@ -185,8 +177,6 @@ def rungs_in_tail(task: Task, modes: Modes, n: int) -> Iterator[tuple[slice, flo
 def rungs(rates: FloatArray, n_zeros: int) -> Iterator[slice]:
     """Yield the places of modes of similar rates, without the zeros; rates ascend.
 
-    Examples
-    --------
     >>> list(rungs(np.array([0.0, 1.0, 1.05, 2.0, 2.4, 2.6, 3.1]), 1))
     [slice(1, 3, None), slice(3, 6, None), slice(6, 7, None)]
     """
@@ -209,8 +199,7 @@ def on_rung(
     """Return the modes of a rung under a limit of their own; None: under the shared one."""
     shared, first = modes.shared_limit, rung.start
     reference = float(MIDDLE * modes.rates[first] * modes.share[first])
-    kappa = task.limiter.kappa
-    highest = task.first_limit.cut
+    kappa, highest = task.limiter.kappa, task.first_limit.cut
     cut = min(kappa * reference, highest)
     own = Limit(reference, cut, shared.highest, BALANCE * kappa)
     if rate_of_held(task, own) < cut:
@@ -226,7 +215,12 @@ def on_rung(
         start = without_vectors(start)
         found = part_of(solved, np.arange(rung.start, rung.stop))
         found = corrected(task.operator, task.pencil, found)
-        if found.extent[0] >= (1 - ROUNDING) * enough and is_same(modes, rung, found):
+        if not found.extent[0] >= (1 - ROUNDING) * enough:
+            continue
+        # Whether the first mode of the rung lies in the span of the modes that were found.
+        mass = beside(modes.vectors, modes.mass)
+        *gram, shares, size = total(overlaps, modes.vectors, rung.start, found.vectors, mass)
+        if shares @ np.linalg.solve(np.array(gram), shares) > SAME * size[0]:
             return part_of(found, np.arange(accurate - rung.start)), start
     return None, start
 
@@ -249,14 +243,6 @@ def rate_of_held(task: Task, limit: Limit) -> float:
             return float(np.linalg.eigvalsh(matrix.toarray())[0])
         first = np.ones(len(held))
         return float(eigsh(matrix, 1, which="SA", tol=1e-2, v0=first, return_eigenvectors=False)[0])
-
-
-def is_same(modes: Modes, rung: slice, found: Modes) -> bool:
-    """Tell whether the first mode of a rung lies in the span of the modes that were found."""
-    mass = beside(modes.vectors, modes.mass)
-    *gram, shares, size = total(overlaps, modes.vectors, rung.start, found.vectors, mass)
-    inside = shares @ np.linalg.solve(np.array(gram), shares)
-    return bool(inside > SAME * size[0])
 
 
 def overlaps(before: FloatArray, column: int, after: FloatArray, mass: FloatArray) -> FloatArray:

@@ -43,17 +43,11 @@ FEW_LINKS = 8
 
 @dataclass(frozen=True, eq=False)
 class Pieces:
-    """A partition of the points, the largest piece first.
+    """A partition of the points, the largest piece first."""
 
-    Attributes
-    ----------
-    labels : (N,) array
-        Number of the piece of each point.
-    n_solved : int
-        Number of pieces that get modes, the largest ones; the points of the others are strays.
-    """
-
+    #: Number of the piece of each point, (N,).
     labels: NDArray[np.intp]
+    #: Number of pieces that get modes, the largest ones; the points of the others are strays.
     n_solved: int
 
     @property
@@ -75,13 +69,13 @@ def find_pieces(pencil: Pencil, components: str, smallest: int) -> Pieces:
     measure their own density.
     """
     labels = connected_pieces(pencil)
-    size = sizes_of(labels)
+    # Mostly there is one: a device would count a million points at one place of its memory.
+    size = np.array([len(labels)]) if labels.max() == 0 else to_host(np.bincount(labels))
     if size.max() == 1 < smallest:
         # No piece would be solved: all points are strays.
         raise InputError(
-            f"No two points are joined; received {len(size)} points, each a piece of its own. The "
-            "kernel is far narrower than the distances between points: `epsilon` is too small. "
-            "Leave `epsilon` out to have it chosen, or raise it."
+            f"No two points are joined; received {len(size)} points, each a piece of its own. "
+            "`epsilon` is too small: leave it out to have it chosen, or raise it."
         )
     n_solved = max(1, int((size >= smallest).sum()))
     if components == "error" and n_solved > 1:
@@ -100,7 +94,9 @@ def connected_pieces(pencil: Pencil) -> NDArray[np.intp]:
     engine = engine_of(pencil.weights)
     labels = pieces_of(matrices[0], scale, engine)
     for matrix in matrices[1:]:
-        labels = joined_pieces(labels, pieces_of(matrix, scale, engine))
+        both = to_host([labels, pieces_of(matrix, scale, engine)])
+        pairs = np.tile(np.arange(len(labels)), 2), np.concatenate(both)
+        labels = beside_array(joined(*pairs, len(labels)), labels)
     if labels.max() == labels.min():
         return np.zeros(len(labels), dtype=np.intp, like=labels)
     number = np.unique(labels, return_inverse=True)[1].reshape(-1)
@@ -109,13 +105,6 @@ def connected_pieces(pencil: Pencil) -> NDArray[np.intp]:
     rank[np.argsort(-size, kind="stable")] = np.arange(len(size), like=size)
     found: NDArray[np.intp] = rank[number]
     return found
-
-
-def sizes_of(labels: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the number of points of each piece, in this memory."""
-    # Mostly there is one: a device would count a million points at one place of its memory.
-    whole = np.array([len(labels)]) if labels.max() == 0 else to_host(np.bincount(labels))
-    return np.asarray(whole)
 
 
 def pieces_of(matrix: Any, scale: FloatArray, engine: Engine) -> NDArray[np.intp]:
@@ -136,14 +125,6 @@ def pieces_of(matrix: Any, scale: FloatArray, engine: Engine) -> NDArray[np.intp
 def pieces_in_block(matrix: Any, scale: FloatArray, engine: Engine, power: int) -> NDArray[np.intp]:
     """Return the first point of the piece of each own and near point, as far as a block knows."""
     return engine.pieces(made_square(to_power(matrix, power)), owned(scale), ROUNDING, FEW_LINKS)
-
-
-def joined_pieces(first: NDArray[np.intp], second: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the pieces after joining two partitions, each given by a point of each piece."""
-    n, points = len(first), np.arange(len(first))
-    pairs = np.tile(points, 2), np.concatenate([to_host(first), to_host(second)])
-    found: NDArray[np.intp] = beside_array(joined(*pairs, n), first)
-    return found
 
 
 def joined(one: NDArray[Any], other: NDArray[Any], n: int) -> NDArray[np.intp]:

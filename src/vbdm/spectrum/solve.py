@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -99,22 +99,15 @@ def compute_spectrum(
         refuse_spectrum(operator.n_points, operator.n_neighbors, n, free)
     pencil = pencil_of(operator)
     pieces = find_pieces(pencil, components, operator.settings.smallest_piece)
-    near: Any = (
-        None if start is None or not start.operator.kernel.is_symmetric else vectors_of(start)
-    )
-    with blas_for(engine, operator.n_points):
+    near: Any = None
+    if start is not None and start.operator.kernel.is_symmetric:
+        near = vectors_of(start)
+    # Of a matrix with a thousand rows, threads are the slower the busier the machine is, by factors
+    # of ten; and their number changes the last bits of all eigenvectors.
+    large = isinstance(engine, Dense) and operator.n_points > LARGE_DENSE
+    with nullcontext() if large else one_blas_thread():
         modes = solve_modes(operator, pencil, pieces, n, engine, tolerance, near)
     return in_caller_order(operator, pieces, modes)
-
-
-def blas_for(solver: EigenSolver, n_points: int) -> AbstractContextManager[None]:
-    """Return a block that holds BLAS at one thread, unless LAPACK is to solve a large problem.
-
-    Of a matrix with a thousand rows, threads are the slower the busier the machine is, by factors
-    of ten; and their number changes the last bits of all eigenvectors.
-    """
-    large = isinstance(solver, Dense) and n_points > LARGE_DENSE
-    return nullcontext() if large else one_blas_thread()
 
 
 def pencil_of(operator: Operator) -> Pencil:
@@ -195,10 +188,9 @@ def solve_unsymmetric(operator: Operator, n: int) -> Spectrum:
     """Solve L u = λ u densely for a form that has no symmetric conjugate."""
     if operator.n_points > UNSYMMETRIC_POINTS:
         raise InputError(
-            "The spectrum of an unsymmetric form is computed densely, for small data only; "
-            f"received form={operator.settings.form!r} with {operator.n_points} points. Time grows "
-            f"like N³; {UNSYMMETRIC_POINTS} points are the most. Use form='symmetric', which "
-            "has the same kind of limit operator, or subsample."
+            f"An unsymmetric form is solved densely, for {UNSYMMETRIC_POINTS} points at most; "
+            f"received form={operator.settings.form!r} with {operator.n_points} points. Use "
+            "form='symmetric', which has the same kind of limit operator, or subsample."
         )
     with one_blas_thread():
         values, vectors = eig(operator.matrix.toarray())

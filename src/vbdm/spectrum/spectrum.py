@@ -80,10 +80,6 @@ class SolveLog:
         return ", ".join(credit.name for credit in self.solvers) or "known zeros"
 
 
-#: Cached properties that a copy of a spectrum in memory takes over.
-KNOWN = (KEPT,)
-
-
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Spectrum:
     """Eigenvalues of L (0 first, then downwards), and its eigenfunctions on the points.
@@ -134,7 +130,7 @@ class Spectrum:
     @property
     def on_host(self) -> Spectrum:
         """The same spectrum in this machine's memory; itself, unless it lives on a device."""
-        return in_memory(self, self.operator.graph.order.n_points, KNOWN, left_out="_stored")
+        return in_memory(self, self.operator.graph.order.n_points, (KEPT,), left_out="_stored")
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what copies and pickles keep: a spectrum on a device is copied into memory."""
@@ -271,12 +267,9 @@ class Spectrum:
     def to_frame(self) -> Any:
         """Return the eigenvalues as a pandas DataFrame, one row each.
 
-        Returns
-        -------
-        DataFrame
-            Columns: ``eigenvalue``; ``group``, the number of the group of eigenvalues that cannot
-            be told apart, and ``group_mean``; of this mean ``standard_error`` (sampling),
-            ``total_error``, ``lower`` and ``upper`` (95 %); and ``in_doubt``, in words.
+        Columns: ``eigenvalue``; ``group``, the number of the group of eigenvalues that cannot be
+        told apart, and ``group_mean``; of this mean ``standard_error`` (sampling), ``total_error``,
+        ``lower`` and ``upper`` (95 %); and ``in_doubt``, in words.
         """
         from ..report.tables import to_frame
 

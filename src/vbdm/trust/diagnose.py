@@ -114,9 +114,8 @@ def warn_of(subject: Operator | Spectrum) -> None:
 
 def doubtful_modes(spectrum: Spectrum) -> dict[int, list[str]]:
     """Return what is doubtful about single eigenvalues, by their numbers, from checks that warn."""
-    quick = [check for check in CHECKS if check.warns and check.subject == "spectrum"]
-    found = [judged(check, spectrum) for check in quick]
-    return flags_of([finding for finding in found if finding is not None])
+    quick = (check for check in CHECKS if check.warns and check.subject == "spectrum")
+    return flags_of([found for check in quick if (found := judged(check, spectrum)) is not None])
 
 
 def flags_of(findings: Sequence[Finding]) -> dict[int, list[str]]:

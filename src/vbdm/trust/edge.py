@@ -116,20 +116,11 @@ def edge_of(operator: Operator) -> Edge | None:
 
 
 def find_edge(operator: Operator) -> Edge | None:
-    """Look for an edge of the data.
+    """Look for an edge of the data, on at most 4,000 points, so that the cost does not grow with N.
 
-    Returns
-    -------
-    Edge or None
-        None where it cannot be told: fewer than 640 points, distances that are not Euclidean, a
-        dimension that depends on the scale, or surroundings of 64 points that are mostly not flat.
+    None where it cannot be told: fewer than 640 points, distances that are not Euclidean, a
+    dimension that depends on the scale, or surroundings of 64 points that are mostly not flat.
 
-    Notes
-    -----
-    At most 4,000 points are looked at, among themselves, so the cost does not grow with N.
-
-    Examples
-    --------
     >>> square = np.random.default_rng(0).random((1000, 2))
     >>> sphere = vbdm.datasets.sphere(1000, random_state=0).points
     >>> [edge_of(vbdm.estimate_operator(points)).found for points in (square, sphere)]
@@ -146,7 +137,11 @@ def find_edge(operator: Operator) -> Edge | None:
     neighbors, around = surroundings(sample, points)
     places = displacements(narrowed(sample, distance), neighbors, distance) / around[:, None, None]
     y, in_plane = tangential(places, dim)
-    sorted_v = np.sort(way_out(y), axis=1)
+    outward = -y.mean(axis=1)
+    # On a grid the mean may be 0: then any direction is as good.
+    outward[:, 0] = np.where(outward.any(axis=1), outward[:, 0], 1.0)
+    outward /= np.linalg.norm(outward, axis=1, keepdims=True)
+    sorted_v = np.sort(np.einsum("ikc,ic->ik", y, outward), axis=1)
     straying = STRAYING if dim > 1 else 0
     ends = sorted_v[:, [-1, -1 - straying // 2, -1 - straying]]
     # From here on it is a few numbers per point of the sample.
@@ -218,16 +213,6 @@ def tangential(places: FloatArray, dim: int) -> tuple[FloatArray, BoolArray]:
     return places @ ways[:, :, -dim:], squares[:, -dim - 1] < FLAT * squares[:, -dim]
 
 
-def way_out(y: FloatArray) -> FloatArray:
-    """Return the places of the neighbours, (m, k), along the direction away from their mean."""
-    outward = -y.mean(axis=1)
-    # On a grid the mean may be 0: then any direction is as good.
-    outward[:, 0] = np.where(outward.any(axis=1), outward[:, 0], 1.0)
-    outward /= np.linalg.norm(outward, axis=1, keepdims=True)
-    found: FloatArray = np.einsum("ikc,ic->ik", y, outward)
-    return found
-
-
 def mean_inward(ends: FloatArray, dim: int) -> FloatArray:
     r"""Return -E v in a ball of radius 1 that is cut off at v = s, for each s >= 0 of `ends`.
 
@@ -253,10 +238,6 @@ FARTHEST, STEPS = 8.0, 800
 def boundary_shifts(spectrum: Spectrum) -> FloatArray:
     r"""Estimate how far an edge of the data moved each eigenvalue, (n,): found minus true λ.
 
-    0 if no edge was found.
-
-    Notes
-    -----
     The integral over the edge is a sum over those points of the sample of `vbdm.trust.edge` that
     lie in a strip of width τ along it. With the weight w inside the strip divided out, it is
 
@@ -277,26 +258,20 @@ def boundary_shifts(spectrum: Spectrum) -> FloatArray:
     weights = overhang(edge.strips / widths, *mass_exponents(operator), float(ratio))
     degrees = to_host(operator.inside.degrees[rows, None])
     mass = degrees * spectrum.limits.times(to_host(operator.inside.steps[rows]))
-    at, product = (
-        to_host(vectors_of(spectrum)[rows]),
-        products_at(operator, rows, vectors_of(spectrum)),
-    )
+    u: Any = vectors_of(spectrum)
+    at = to_host(u[rows])
+    if is_elsewhere(u):
+        product = to_host(operator.alpha_kernel.product_at(rows, np.hstack([u, u**2])))
+    else:
+        links, reached = occurring(operator.alpha_kernel.rows_at(rows))
+        near = u[reached]
+        product = links @ np.hstack([near, near**2])
     energy = 0.5 * (degrees * at**2 - 2 * at * product[:, :n] + product[:, n:])
     theta = spectrum.log.pencil_eigenvalues
     changes = weights @ (energy - theta * mass * at**2)
     total = masses(spectrum) * edge.n_judged / operator.graph.order.n_points
     # The rates are -λ.
     return np.asarray(-changes / total)
-
-
-def products_at(operator: Operator, rows: NDArray[np.intp], u: Any) -> FloatArray:
-    """Return K u and K u² at some points, (m, 2n)."""
-    if is_elsewhere(u):
-        found: FloatArray = to_host(operator.alpha_kernel.product_at(rows, np.hstack([u, u**2])))
-        return found
-    links, reached = occurring(operator.alpha_kernel.rows_at(rows))
-    near = u[reached]
-    return np.asarray(links @ np.hstack([near, near**2]))
 
 
 def mass_exponents(operator: Operator) -> tuple[float, float]:

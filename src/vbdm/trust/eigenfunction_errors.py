@@ -84,9 +84,8 @@ def mixing(spectrum: Spectrum) -> tuple[FloatArray, ...]:
             influence = pair_influences(spectrum, first, second, together, rows)
             sums = total(squares_of, influence, scale)
             held = beside(u, held_inside(spectrum, j))
-            mass = float(
-                np.mean(operator.inside.degrees * local_times(own, operator.inside.steps)[:, 0])
-            )
+            times = local_times(own, operator.inside.steps)[:, 0]
+            mass = float(np.mean(operator.inside.degrees * times))
             tail = theta[j] * mass * total(products_on, held, first[0], second[0]) * scale
             known = spectrum.eigenvalues[j] == 0
             result.append(frozen((not known) * (sums + np.outer(tail, tail))))
@@ -122,12 +121,6 @@ def first_order(theta: FloatArray, j: int) -> FloatArray:
     return np.asarray(np.divide(factor, gap, out=np.zeros_like(gap), where=apart))
 
 
-def overlaps(spectrum: Spectrum) -> FloatArray:
-    """Return the means over the points of the products of two eigenfunctions, (n, n)."""
-    with one_blas_thread():
-        return frozen(sum_over_points(spectrum, products_of) / spectrum.operator.n_points)
-
-
 def isolated(errors: ErrorBars) -> BoolArray:
     """Tell which eigenvalues are far from their neighbours, or known to be 0, (n,).
 
@@ -148,21 +141,21 @@ def isolated(errors: ErrorBars) -> BoolArray:
 
 
 def error_of_span(errors: ErrorBars, group: NDArray[np.intp]) -> float:
-    """Return the error of the span of some modes: root mean square over points and members."""
-    squares = [mean_square_outside(errors, j, group) for j in group.tolist()]
-    return float(np.sqrt(np.clip(np.mean(squares), 0.0, UNRELATED**2)))
+    """Return the error of the span of some modes: root mean square over points and members.
 
-
-def mean_square_outside(errors: ErrorBars, j: int, group: NDArray[np.intp]) -> float:
-    """Return the mean square of what mode j contains of modes outside the span of its group."""
-    near, products = partners(errors.spectrum, j), errors.overlaps
-    overlap = products[group, near]
+    It is what the members contain of modes outside the span.
+    """
+    squares, products = [], errors.overlaps
     # Eigenfunctions are orthogonal with the mass as weight, not over the points, unless c1 = 1.
     own = products[np.ix_(group, group)]
-    outside = products[near, near] - overlap.T @ np.linalg.solve(own, overlap)
-    # Members are in the span, but rounding would leave something of the large amounts among them.
-    others = ~np.isin(np.arange(near.start, near.stop), group)
-    return float(others @ (errors.mixing[j] * outside) @ others)
+    for j in group.tolist():
+        near = partners(errors.spectrum, j)
+        overlap = products[group, near]
+        outside = products[near, near] - overlap.T @ np.linalg.solve(own, overlap)
+        # Members are in the span, but rounding would leave some of their large amounts.
+        others = ~np.isin(np.arange(near.start, near.stop), group)
+        squares.append(float(others @ (errors.mixing[j] * outside) @ others))
+    return float(np.sqrt(np.clip(np.mean(squares), 0.0, UNRELATED**2)))
 
 
 def pointwise(errors: ErrorBars, j: int) -> FloatArray:

@@ -18,7 +18,7 @@ from ..kernel.within_reach import at_half_epsilon
 from ..operator.normalise import with_kernel
 from ..operator.operator import Operator, refuse_unsymmetric
 from ..operator.sums import relative_variance_of
-from ..rows.block_array import Tall, beside, mapped, total
+from ..rows.block_array import beside, mapped, total
 from ..spectrum.modes import share_at
 from ..spectrum.solve import compute_spectrum
 from ..spectrum.spectrum import Spectrum
@@ -57,6 +57,7 @@ def ritz_values(spectrum: Spectrum, operator: Operator) -> FloatArray:
     u, of_modes = vectors_of(spectrum), spectrum.limits.of_modes
     limits = np.array([limit.reference for limit in of_modes])
     spread = beside(u, relative_variance_of(operator)[:, None])
+    degrees = beside(u, operator.inside.degrees[:, None])
     product = operator.alpha_kernel @ mapped(side_by_side, u, spread)
     result = np.empty(u.shape[1])
     for reference in np.unique(limits) if limits.size else [None]:
@@ -64,23 +65,15 @@ def ritz_values(spectrum: Spectrum, operator: Operator) -> FloatArray:
         time = operator.inside.steps
         if limits.size:
             time = of_modes[members[0]].without_many.time(1 / time)
-        result[members] = rates_on_span(
-            operator, u[:, members], product[:, members], product[:, -1:], time[:, None]
+        own, of_own = u[:, members], product[:, members]
+        stiffness, mass = total(forms_on_span, own, of_own, degrees, beside(u, time[:, None]))
+        rates, mix = eigh(stiffness, mass)
+        energy, weighted = total(
+            energies_on_span, own, of_own, product[:, -1:], mix, degrees, spread
         )
+        average = np.divide(weighted, energy, out=np.zeros_like(energy), where=energy > 0)
+        result[members] = np.maximum(rates / share_at(operator, average), 0.0)
     return result
-
-
-def rates_on_span(
-    operator: Operator, u: Tall, of_vectors: Tall, of_spread: Tall, time: FloatArray
-) -> FloatArray:
-    """Return the Ritz values, corrected, on the span of u, (M, m); K u and K s² are given."""
-    degrees = beside(u, operator.inside.degrees[:, None])
-    stiffness, mass = total(forms_on_span, u, of_vectors, degrees, beside(u, time))
-    rates, mix = eigh(stiffness, mass)
-    spread = beside(u, relative_variance_of(operator)[:, None])
-    energy, weighted = total(energies_on_span, u, of_vectors, of_spread, mix, degrees, spread)
-    average = np.divide(weighted, energy, out=np.zeros_like(energy), where=energy > 0)
-    return np.asarray(np.maximum(rates / share_at(operator, average), 0.0))
 
 
 def forms_on_span(
@@ -187,8 +180,8 @@ def second_opinion(operator: Operator, n: int = 6) -> Opinions:
         warn_user(
             f"Three ways to choose ε disagree: the rule in use gives {opinions.epsilon:.3g}, the "
             f"eigenvalues are steadiest at {opinions.stationary:.3g}, and bias and sampling error "
-            f"balance at {opinions.balanced:.3g}. Plot eigenvalues against ε, look for a plateau, "
-            "and trust only what does not move; more data widens the plateau.",
+            f"balance at {opinions.balanced:.3g}. Look for a plateau over ε, and trust only what "
+            "does not move; more data widens the plateau.",
             TuningWarning,
         )
     return opinions
@@ -211,19 +204,11 @@ def judge(epsilon: float, epsilons: FloatArray, rates: FloatArray, errors: Float
     slope = mean_known(np.abs(np.gradient(log_rates, np.log(2), axis=0)))
     step = np.diff(rates, axis=0)
     cost = mean_known((step**2 + errors[:-1] ** 2) / rates[:-1] ** 2)
-    return Opinions(
-        epsilon,
-        frozen(epsilons),
-        frozen(-rates),
-        frozen(errors),
-        float(epsilons[np.argmin(slope)]),
-        float(epsilons[np.argmin(cost)]),
-    )
+    rules = [float(epsilons[np.argmin(worth)]) for worth in (slope, cost)]
+    return Opinions(epsilon, frozen(epsilons), frozen(-rates), frozen(errors), *rules)
 
 
 def mean_known(table: FloatArray) -> FloatArray:
     """Return the mean of the known numbers in each row; infinite if there are none."""
-    count = np.isfinite(table).sum(axis=1)
-    total = np.nansum(table, axis=1)
-    mean = np.divide(total, count, out=np.full(len(table), np.inf), where=count > 0)
-    return np.asarray(mean)
+    count, infinite = np.isfinite(table).sum(axis=1), np.full(len(table), np.inf)
+    return np.asarray(np.divide(np.nansum(table, axis=1), count, out=infinite, where=count > 0))

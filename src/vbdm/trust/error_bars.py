@@ -23,9 +23,11 @@ from scipy.special import ndtri
 from ..base.arrays import BoolArray, FloatArray, frozen
 from ..base.checks import check_share, some_of
 from ..base.kept import Accessor, kept
+from ..base.threads import one_blas_thread
 from ..engines.engine import at_work
 from ..operator.operator import refuse_unsymmetric
 from ..spectrum.spectrum import Spectrum
+from ..spectrum.vectors import sum_over_points
 from . import eigenfunction_errors
 from .edge import NOISE_DRIFT, boundary_shifts
 from .epsilon import epsilon_bias
@@ -136,10 +138,7 @@ class ErrorBars(Accessor):
     def intervals(self, level: float = 0.95) -> FloatArray:
         """Return an interval for each true eigenvalue, (n, 2): its lower and its upper end.
 
-        Parameters
-        ----------
-        level : float
-            The share of cases in which the interval holds the truth.
+        `level` is the share of cases in which the interval holds the truth.
         """
         half, values = width_of(level) * self.total, self.spectrum.eigenvalues
         return frozen(np.minimum(np.stack([values - half, values + half], axis=1), 0.0))
@@ -230,10 +229,7 @@ class ErrorBars(Accessor):
     def of_group(self, members: ArrayLike) -> float:
         """Return the sampling error of the mean of some eigenvalues, a group that you know.
 
-        Parameters
-        ----------
-        members : array of int
-            Their numbers, counted from 0; so for all that is asked of a group.
+        `members` are their numbers, counted from 0; so for all that is asked of a group.
         """
         group = self._checked(members)
         # On a perfect grid nothing varies, and rounding may make the variance negative.
@@ -252,8 +248,7 @@ class ErrorBars(Accessor):
     def parts_of_group(self, members: ArrayLike) -> dict[str, float]:
         """Return the parts of the total error of the mean of some eigenvalues, by name."""
         group = self._checked(members)
-        known_exactly = not self.spectrum.eigenvalues[group].any()
-        own = 0.0 if known_exactly else self.of_group(group)
+        own = self.of_group(group) if self.spectrum.eigenvalues[group].any() else 0.0
         return {**self.parts.of(group), "sampling": own}
 
     def interval_of_group(self, members: ArrayLike, level: float = 0.95) -> tuple[float, float]:
@@ -297,8 +292,7 @@ class ErrorBars(Accessor):
 
         What the members contain of other modes, as far as it is not in the span itself.
         """
-        group = np.unique(self._checked(members))
-        return eigenfunction_errors.error_of_span(self, group)
+        return eigenfunction_errors.error_of_span(self, np.unique(self._checked(members)))
 
     @kept
     @at_work("error bars")
@@ -311,7 +305,9 @@ class ErrorBars(Accessor):
     @at_work("error bars")
     def overlaps(self) -> FloatArray:
         """Means over the points of the products of two eigenfunctions, (n, n)."""
-        return eigenfunction_errors.overlaps(self.spectrum)
+        with one_blas_thread():
+            sums = sum_over_points(self.spectrum, eigenfunction_errors.products_of)
+            return frozen(sums / self.spectrum.operator.n_points)
 
     @kept
     @at_work("error bars")
@@ -348,10 +344,7 @@ def epsilon_weight(dim: float) -> float:
 def width_of(level: float) -> float:
     """Return how many standard errors wide, to each side, an interval of this level is.
 
-    Examples
-    --------
     >>> round(width_of(0.95), 2)
     1.96
     """
-    share = check_share(level, "level")
-    return float(ndtri((1 + share) / 2))
+    return float(ndtri((1 + check_share(level, "level")) / 2))

@@ -108,8 +108,6 @@ MOST = 0.5
 def label_of(part: str) -> str:
     """Return what a part is called where results are shown.
 
-    Examples
-    --------
     >>> label_of("epsilon"), label_of("tail")
     ('ε', 'tail')
     """
@@ -155,8 +153,6 @@ def runs(numbers: Sequence[int]) -> str:
 def shares(parts: Mapping[str, float]) -> dict[str, float]:
     """Return the share of each part in the squared total error: these add up to 1.
 
-    Examples
-    --------
     >>> shares({"sampling": 3.0, "epsilon": 4.0})
     {'sampling': 0.36, 'epsilon': 0.64}
     """

@@ -44,21 +44,22 @@ NOISE_ROWS, ROWS_AT_ONCE = 2000, 200
 
 
 def influences(spectrum: Spectrum) -> Tall:
-    """Return the influence of each point on each λ, (M, n) in the order inside.
-
-    Columns sum to 0.
-    """
+    """Return the influence of each point on each λ, (M, n); columns sum to 0."""
     result, rows = mapped(copied, vectors_of(spectrum)), PairRows.of(spectrum)
     size = MODES_ON_DEVICE if is_elsewhere(result) else MODES_AT_ONCE
     cut_at_highest = modes_cut_at_highest(spectrum)
-    moves = (
-        moves_of_cut(spectrum.operator, spectrum.limits.of_modes[0])
-        if cut_at_highest.any()
-        else None
-    )
+    moves = None
+    if cut_at_highest.any():
+        moves = moves_of_cut(spectrum.operator, spectrum.limits.of_modes[0])
     for columns in slices(result.shape[1], size=size):
         u = result[:, columns]
-        part = pencil_influences(spectrum, columns, u, rows)
+        theta, m = spectrum.log.pencil_eigenvalues[columns], u.shape[1]
+        time = mapped(times_of, u, rows.steps, spectrum.limits.of_modes[columns])
+        held = mapped(held_together, u, u, theta, time)
+        # One product with twice the columns takes little more than half the time of two.
+        products = spectrum.operator.alpha_kernel @ mapped(side_by_side, u, held)
+        both = u, products[:, :m]
+        part = pair_influences(spectrum, both, both, (held, products[:, m:]), rows)
         if cut_at_highest[columns].any():
             pull = pull_of_cut(spectrum, u, columns) * cut_at_highest[columns]
             (part,), _ = overwrite(add_products, [part], beside(part, moves), pull)
@@ -107,8 +108,6 @@ def less_noise(covariance: FloatArray, noise: FloatArray) -> FloatArray:
 
     What is NaN stays so: a mode whose eigenvalue is not known has no errors.
 
-    Examples
-    --------
     >>> less_noise(np.diag([4.0, 1.0, 0.0]), np.diag([1.0, 3.0, 0.0])).round(3).tolist()
     [[3.0, 0.0, 0.0], [0.0, 0.5, 0.0], [0.0, 0.0, 0.0]]
     """
@@ -159,17 +158,6 @@ class PairRows:
         return cls(*(beside(vectors_of(spectrum), row, kept=True) for row in rows))
 
 
-def pencil_influences(spectrum: Spectrum, columns: slice, u: Tall, rows: PairRows) -> Tall:
-    """Return the influences on T of some λ, (M, m), from their eigenvectors u."""
-    theta, m = spectrum.log.pencil_eigenvalues[columns], u.shape[1]
-    time = mapped(times_of, u, rows.steps, spectrum.limits.of_modes[columns])
-    held = mapped(held_together, u, u, theta, time)
-    # One product with twice the columns takes little more than half the time of two.
-    products = spectrum.operator.alpha_kernel @ mapped(side_by_side, u, held)
-    both = u, products[:, :m]
-    return pair_influences(spectrum, both, both, (held, products[:, m:]), rows)
-
-
 def side_by_side(*parts: FloatArray) -> FloatArray:
     """Return the columns of several arrays in one."""
     return np.hstack(parts)
@@ -200,7 +188,7 @@ def pair_influences(
     first: WithProduct,
     second: WithProduct,
     together: WithProduct,
-    rows: PairRows | None = None,
+    rows: PairRows,
 ) -> Tall:
     """Return the influence of each point on T(u, v), (M, m), for the columns u and v of two arrays.
 
@@ -208,7 +196,7 @@ def pair_influences(
     v_j)]. A single column u stands beside every column v. `together` is what `held_together` gives,
     with its product; both its arrays are used up.
     """
-    op, (held, own), rows = spectrum.operator, together, rows or PairRows.of(spectrum)
+    op, (held, own) = spectrum.operator, together
     (own, held), _ = overwrite(pair_sums, [own, held], *first, *second, rows.degrees, rows.share)
     spread = op.kernel.weights @ held
     (own,), _ = overwrite(respond, [own], spread, rows.counts, power_of_density(op))
@@ -283,11 +271,8 @@ def modes_cut_at_highest(spectrum: Spectrum) -> BoolArray:
     theta = spectrum.log.pencil_eigenvalues
     if not spectrum.limits.of_modes:
         return np.zeros(len(theta), np.bool_)
-    cut = [
-        limit.balance_cut(own) == limit.highest
-        for limit, own in zip(spectrum.limits.of_modes, theta, strict=True)
-    ]
-    return np.array(cut)
+    pairs = zip(spectrum.limits.of_modes, theta, strict=True)
+    return np.array([limit.balance_cut(own) == limit.highest for limit, own in pairs])
 
 
 def moves_of_cut(operator: Operator, limit: Limit) -> FloatArray:

@@ -24,7 +24,7 @@ from ..operator.operator import Operator
 from ..operator.sums import in_potential
 from .edge import edge_of
 from .findings import Finding, Light
-from .randomness import regularity
+from .series import regularity
 
 #: Share of points whose lists end inside the kernel up to which the light is green, and amber.
 SATURATED, MOST_SATURATED = 0.05, 0.3
@@ -59,11 +59,11 @@ def neighbor_lists(operator: Operator) -> Finding:
     if share <= SATURATED:
         words = f"{k} neighbours per point hold the kernel at {percent(1 - share)} of the points."
         return Finding(name, "green", words, share, SATURATED)
+    light: Light = "red" if share > MOST_SATURATED else "amber"
     words = (
         f"At {percent(share)} of the points the {k} nearest neighbours end before the kernel has "
         f"decayed, so the operator is too small there. {remedy(operator)}"
     )
-    light: Light = "red" if share > MOST_SATURATED else "amber"
     return Finding(name, light, words, share, SATURATED, SaturatedNeighborsWarning)
 
 
@@ -305,48 +305,31 @@ def scales_of(operator: Operator) -> Scales | None:
         return None
     rows = to_host(points[:: -(-len(points) // MOST_ROWS)])
     widths = operator.graph.order.to_caller(operator.kernel.widths)
-    narrow = narrow_columns(rows, float(np.median(widths)))
     variance = rows.var(axis=0)
+    # The narrowest columns, which all together vary less than the kernel is wide.
+    order = np.argsort(variance, kind="stable")
+    narrow = np.zeros(len(variance), dtype=np.bool_)
+    narrow[order] = np.cumsum(variance[order]) < float(np.median(widths)) ** 2
     share = float(variance[~narrow].sum() / variance.sum())
     hidden = share >= NEARLY_ALL and narrow.sum() >= len(narrow) / 2 and not is_noise(rows, narrow)
     return Scales(len(narrow), np.flatnonzero(~narrow), share, hidden)
 
 
-def narrow_columns(rows: FloatArray, width: float) -> BoolArray:
-    """Mark the columns that, all together, vary less than the kernel is wide: the narrowest."""
-    variance = rows.var(axis=0)
-    order = np.argsort(variance, kind="stable")
-    narrow = np.zeros(len(variance), dtype=np.bool_)
-    narrow[order] = np.cumsum(variance[order]) < width**2
-    return narrow
-
-
 def is_noise(rows: FloatArray, narrow: BoolArray) -> bool:
     """Tell whether narrow columns are noise, or the last principal components."""
     deviations = rows.std(axis=0)
-    varying = np.flatnonzero(deviations > 0)
-    largest = largest_correlation(rows[:, varying[:MOST_COLUMNS]])
-    if largest < MADE_SO or in_falling_order(deviations):
+    columns = rows[:, np.flatnonzero(deviations > 0)[:MOST_COLUMNS]]
+    centred = columns - columns.mean(axis=0)
+    scaled = centred / np.linalg.norm(centred, axis=0)
+    correlations = np.abs(scaled.T @ scaled)
+    np.fill_diagonal(correlations, 0.0)
+    largest, n = float(correlations.max()), len(deviations)
+    # Principal components vary less and less, those of a part of the data, too.
+    ranks = np.argsort(np.argsort(-deviations, kind="stable"))
+    falling = n >= IN_ORDER and np.corrcoef(ranks, np.arange(n))[0, 1] > FALLING
+    if largest < MADE_SO or falling:
         return True
     small = deviations[narrow & (deviations > 0)]
     # One column of noise cannot be told from a coordinate.
     alike = len(small) > 1 and small.max() < ALIKE * small.min()
     return not small.size or bool(alike and largest < BY_CHANCE / np.sqrt(len(rows)))
-
-
-def largest_correlation(columns: FloatArray) -> float:
-    """Return the largest correlation, by its size, between two of the columns."""
-    centred = columns - columns.mean(axis=0)
-    scaled = centred / np.linalg.norm(centred, axis=0)
-    found = np.abs(scaled.T @ scaled)
-    np.fill_diagonal(found, 0.0)
-    return float(found.max())
-
-
-def in_falling_order(deviations: FloatArray) -> bool:
-    """Tell whether columns vary less and less, as principal components do, those of a part, too."""
-    n = len(deviations)
-    if n < IN_ORDER:
-        return False
-    ranks = np.argsort(np.argsort(-deviations, kind="stable"))
-    return bool(np.corrcoef(ranks, np.arange(n))[0, 1] > FALLING)

@@ -14,8 +14,7 @@ from ..spectrum.spectrum import Spectrum
 from .epsilon_scan import EpsilonScan
 from .error_bars import Group, width_of
 from .findings import FIRST, Finding, Light, eigenvalues, nonzero_modes, source_in_words
-from .randomness import time_neighbors
-from .series import by_chance, in_series, mode_at_rows, row_memory
+from .series import by_chance, in_series, mode_at_rows, row_memory, time_neighbors
 
 #: Share of a mode's weight on unresolved points above which the mode is doubtful.
 HEAVY = 0.3
@@ -126,26 +125,6 @@ def unresolved_points(spectrum: Spectrum) -> Finding | None:
     return Finding(name, light, " ".join(doubts), share, None, UnresolvedWarning, flags)
 
 
-def tail_shares(spectrum: Spectrum) -> tuple[FloatArray, FloatArray]:
-    """Return the shares of each mode, or of a slower one, on held and on its largest points, (n,).
-
-    Both are running maxima: a mode that is faster than a bad one is orthogonal to something wrong.
-    """
-    known = spectrum.eigenvalues != 0
-    on_few = np.array([share_on_largest(mode_at_rows(spectrum, j)) for j in range(len(known))])
-    both = np.where(known, [spectrum.errors.unresolved_share, on_few], 0.0)
-    held, largest = np.maximum.accumulate(both, axis=1)
-    # In many dimensions most points may be held: they are no tail then.
-    return held * (many_dimensions(spectrum.operator.dim) == 0), largest
-
-
-def share_on_largest(values: FloatArray) -> float:
-    """Return the share of a mode's sum of squares, (N,), on the few points where it is largest."""
-    square = np.abs(values) ** 2
-    count = min(COUNT, -(-len(square) // 100))
-    return float(np.partition(square, -count)[-count:].sum() / square.sum())
-
-
 def tail(spectrum: Spectrum) -> Finding | None:
     """Judge whether modes rest on the tail of the data: on held points, or on a handful.
 
@@ -153,7 +132,16 @@ def tail(spectrum: Spectrum) -> Finding | None:
     """
     if not spectrum.operator.kernel.is_symmetric:
         return None
-    name, (held, largest) = "Tail", tail_shares(spectrum)
+    known, on_few = spectrum.eigenvalues != 0, []
+    for j in range(len(known)):
+        square = np.abs(mode_at_rows(spectrum, j)) ** 2
+        count = min(COUNT, -(-len(square) // 100))
+        on_few.append(float(np.partition(square, -count)[-count:].sum() / square.sum()))
+    # A mode that is faster than a bad one is orthogonal to something wrong: running maxima.
+    both = np.where(known, [spectrum.errors.unresolved_share, np.array(on_few)], 0.0)
+    name, (held, largest) = "Tail", np.maximum.accumulate(both, axis=1)
+    # In many dimensions most points may be held: they are no tail then.
+    held = held * (many_dimensions(spectrum.operator.dim) == 0)
     resting = np.flatnonzero((held > HELD) | (largest > LARGEST))
     if not resting.size:
         words = "No eigenvalue rests on the tail of the data."
@@ -318,7 +306,10 @@ def plateau(spectrum: Spectrum, scan: EpsilonScan) -> Finding:
     if (moves <= 2 * np.asarray(scan.standard_errors)[here, first]).all():
         return Finding(name, "green", f"{found}: less than the sampling errors.", relative, LITTLE)
     half = width_of(0.95) * np.asarray(scan.total_errors)[here, first]
-    words = f"{found}. {compared_with_intervals(moves, half, relative)}"
+    beyond = "" if np.isnan(half).all() else ", which is more than the 95 % intervals allow for"
+    words = f"{found}. Count it as a systematic error of {percent(relative)}{beyond}."
+    if (moves <= half).all():
+        words = f"{found}. The 95 % intervals allow for it."
     if relative <= LITTLE:
         return Finding(name, "green", words, relative, LITTLE)
     todo = "More data widens the plateau."
@@ -328,33 +319,20 @@ def plateau(spectrum: Spectrum, scan: EpsilonScan) -> Finding:
     return Finding(name, light, f"{words} {todo}", relative, LITTLE)
 
 
-def compared_with_intervals(moves: FloatArray, half: FloatArray, relative: float) -> str:
-    """Say whether the 95 % intervals, `half` as wide to each side, allow for the movement."""
-    if (moves <= half).all():
-        return "The 95 % intervals allow for it."
-    beyond = "" if np.isnan(half).all() else ", which is more than the 95 % intervals allow for"
-    return f"Count it as a systematic error of {percent(relative)}{beyond}."
-
-
 def rows_to_compare(epsilons: FloatArray, here: int) -> tuple[list[int], str]:
     """Return the rows at twice and half the ε in use, or else those beside it, and words for them.
 
-    Examples
-    --------
     >>> rows_to_compare(np.array([1.0, 2, 4, 8]), 1), rows_to_compare(np.array([1.0, 4]), 0)
     (([2, 0], 'doubled or halved'), ([1], 'multiplied by 4'))
     """
     factors = epsilons / epsilons[here]
     rows = [int(row) for factor in (2, 0.5) for row in np.flatnonzero(np.isclose(factors, factor))]
     rows = rows or [row for row in (here + 1, here - 1) if 0 <= row < len(epsilons)]
-    return rows, " or ".join(change_in_words(float(factors[row])) for row in rows)
-
-
-def change_in_words(factor: float) -> str:
-    """Return what happens to a number that is multiplied by a factor."""
-    known = {2.0: "doubled", 0.5: "halved"}
-    plain = f"multiplied by {factor:.3g}" if factor > 1 else f"divided by {1 / factor:.3g}"
-    return known.get(round(factor, 6), plain)
+    known, changes = {2.0: "doubled", 0.5: "halved"}, []
+    for factor in factors[rows].tolist():
+        plain = f"multiplied by {factor:.3g}" if factor > 1 else f"divided by {1 / factor:.3g}"
+        changes.append(known.get(round(factor, 6), plain))
+    return rows, " or ".join(changes)
 
 
 def means_of_groups(spectrum: Spectrum, values: FloatArray) -> FloatArray:

@@ -13,7 +13,7 @@ from ..errors import InputError, SolverError
 from ..rows.place import not_in_blocks
 from ..solvers import Dense, EigenSolver, Lanczos, Pencil, ShiftInvert
 from ..solvers.direct import affordable, count_below
-from ..spectrum.limited import Piece, merged, prepare_pieces, restricted, solve_pieces
+from ..spectrum.limited import merged, prepare_pieces, restricted, solve_pieces
 from ..spectrum.pieces import Pieces, find_pieces
 from ..spectrum.solve import pencil_of
 from ..spectrum.spectrum import Spectrum
@@ -137,7 +137,15 @@ def verify(spectrum: Spectrum) -> Verification:
         if limit != spectrum.limits.shared:
             listed[j] = log.shared_eigenvalues[j]
     error, last, absent = compare(listed, log.set_aside, solved.values)
-    error = max(error, error_of_own(spectrum, pencil, pieces, parts))
+    # Modes that have limits of their own, each group against its own pencil.
+    for limit in set(spectrum.limits.of_modes) - {spectrum.limits.shared}:
+        members = [j for j, own in enumerate(spectrum.limits.of_modes) if own == limit]
+        mass = op.inside.degrees * limit.time(1 / op.inside.steps)
+        m = min(members[-1] + 1 + SPARE, len(spectrum.eigenvalues) + SPARE, pencil.n_points)
+        found = merged(parts, pieces, solve_pieces(parts, pieces, mass, m, TIGHT, []), m)
+        # The modes before them have other limits; in this pencil they need no partner.
+        theirs = compare(log.pencil_eigenvalues[members], np.empty(0), found.values)
+        error = max(error, theirs[0])
     names = ", ".join(credit.name for credit in solved.credits)
     overlooked, note = 0, "complete by construction"
     if isinstance(solver, ShiftInvert):
@@ -145,19 +153,6 @@ def verify(spectrum: Spectrum) -> Verification:
     if isinstance(solver, Lanczos):
         note = "not counted, too large to factorise"
     return Verification(error, absent + overlooked, frozen(solved.values), names, note)
-
-
-def error_of_own(spectrum: Spectrum, pencil: Pencil, pieces: Pieces, parts: list[Piece]) -> float:
-    """Return the largest relative error of the θ of modes that have limits of their own."""
-    op, theta, errors = spectrum.operator, spectrum.log.pencil_eigenvalues, [0.0]
-    for limit in set(spectrum.limits.of_modes) - {spectrum.limits.shared}:
-        members = [j for j, own in enumerate(spectrum.limits.of_modes) if own == limit]
-        mass = op.inside.degrees * limit.time(1 / op.inside.steps)
-        n = min(members[-1] + 1 + SPARE, len(spectrum.eigenvalues) + SPARE, pencil.n_points)
-        found = merged(parts, pieces, solve_pieces(parts, pieces, mass, n, TIGHT, []), n)
-        # The modes before them have other limits; in this pencil they need no partner.
-        errors.append(compare(theta[members], np.empty(0), found.values)[0])
-    return max(errors)
 
 
 def compare(
