@@ -17,6 +17,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from tokenize import TokenError
 from typing import IO, Any
@@ -50,6 +51,14 @@ DAMAGE = (
 )  # fmt: skip
 #: Arrays by the names of their entries, without ".npy".
 Arrays = dict[str, NDArray[Any]]
+LARGEST = float(np.finfo(np.float64).max)
+#: What a user may have given that is code, and what to do instead.
+PER_POINT = "Pass an array, one value per point: it is saved, but not known at new points."
+LISTS = "Pass the neighbours, found in your own way, to `NeighborGraph.from_arrays`."
+FUNCTIONS = {
+    "shape": "Use one of the named shapes: 'gaussian', 'broad' or 'compact'.",
+    "bandwidth": PER_POINT, "potential": PER_POINT, "metric": LISTS, "search": LISTS,
+}  # fmt: skip
 
 
 class Hashed:
@@ -116,6 +125,16 @@ def check_source(path: PathLike) -> Path:
     return source
 
 
+def cannot_save(item: Any, name: str) -> InputError:
+    """Say what cannot be written down, and what to do instead."""
+    name = "bandwidth" if name in ("values", "first", "second") else name
+    kind = f"{type(item).__name__} {getattr(item, '__name__', '')}".strip()
+    advice = FUNCTIONS.get(name, "Pass plain numbers, text, lists or arrays of numbers.")
+    return InputError(
+        f"`{name}` cannot be saved; received {kind}. Files hold no code. {advice}"
+    )
+
+
 def not_readable(source: Path, state: str) -> InputError:
     """Say that a file is no saved result."""
     return InputError(
@@ -139,10 +158,15 @@ def complaining(source: Path) -> Iterator[None]:
 
 
 def read_header(archive: zipfile.ZipFile, source: Path) -> dict[str, Any]:
-    """Return the JSON text; refuse other archives and versions."""
+    """Return the JSON text; refuse packed or overlong entries, other archives and versions."""
     head = None
     if HEADER in archive.namelist():
-        check_entries(archive)
+        entries = archive.infolist()
+        for entry in entries:
+            stored = entry.compress_type == zipfile.ZIP_STORED
+            require(stored and entry.file_size == entry.compress_size, entry.filename, "is packed")
+        total = sum(entry.file_size for entry in entries)
+        require(total <= os.path.getsize(str(archive.filename)), "the archive", "overlaps itself")
         require(archive.getinfo(HEADER).file_size <= LONGEST_HEADER, HEADER, "is too long")
         head = msgspec.json.decode(archive.read(HEADER))
     if not isinstance(head, dict) or head.get("format") != FORMAT:
@@ -157,15 +181,6 @@ def read_header(archive: zipfile.ZipFile, source: Path) -> dict[str, Any]:
     return head
 
 
-def check_entries(archive: zipfile.ZipFile) -> None:
-    """Refuse entries that are packed, or say to be longer than the whole file."""
-    for entry in archive.infolist():
-        stored = entry.compress_type == zipfile.ZIP_STORED
-        require(stored and entry.file_size == entry.compress_size, entry.filename, "is packed")
-    total = sum(entry.file_size for entry in archive.infolist())
-    require(total <= os.path.getsize(str(archive.filename)), "the archive", "overlaps itself")
-
-
 def check_sum(archive: zipfile.ZipFile) -> None:
     """Raise if the entries are not those that were written."""
     digest = hashlib.sha256()
@@ -178,8 +193,46 @@ def check_sum(archive: zipfile.ZipFile) -> None:
     require(same, "the contents", "are not what was written")
 
 
-def read_arrays(archive: zipfile.ZipFile, kinds: Mapping[str, Any]) -> Arrays:
-    """Return the arrays of these names (`schema.Array`) that are in the archive.
+@dataclass(frozen=True)
+class Array:
+    """What an array may hold."""
+
+    # Names of the lengths of its axes: arrays with axes of one name have one length.
+    axes: tuple[str, ...]
+    # Kinds of numbers: f(loat), s(ingle precision), i(nteger), b(ool), c(omplex).
+    kinds: str = "f"
+    # Bounds, both included; infinities only where a bound is one.
+    low: float = -LARGEST
+    high: float = LARGEST
+    # The name of a length that all numbers are below: they are indices.
+    below: str = ""
+    # Whether NaN may stand in it; whether there may be no number at all.
+    missing: bool = False
+    empty: bool = False
+    # Compiled loops would be compiled again for read-only arrays: an estimate makes writable ones.
+    writable: bool = False
+
+    def suits(self, array: NDArray[Any], sizes: Mapping[str, int]) -> bool:
+        """Tell whether an array holds only what it may hold; no copy is made."""
+        if array.size == 0 or array.dtype.kind == "b":
+            return self.empty or array.size > 0
+        low, high = (0, sizes[self.below] - 1) if self.below else (self.low, self.high)
+        parts = (array.real, array.imag) if array.dtype.kind == "c" else (array,)
+        smaller, larger = (np.fmin, np.fmax) if self.missing else (np.minimum, np.maximum)
+        with np.errstate(invalid="ignore"):
+            # As Python's numbers: beside one of single precision, NumPy would round the bounds.
+            ends = [
+                (smaller.reduce(p, axis=None).item(), larger.reduce(p, axis=None).item())
+                for p in parts
+            ]
+        return all(
+            (low <= lowest and highest <= high) or (self.missing and lowest != lowest)
+            for lowest, highest in ends
+        )
+
+
+def read_arrays(archive: zipfile.ZipFile, kinds: Mapping[str, Array]) -> Arrays:
+    """Return the arrays of these names that are in the archive.
 
     Kinds and shapes are looked at before there is room made for them, then bounds. Axes of one name
     have one length; a file without an array of copies has as many rows N as points M.

@@ -8,11 +8,14 @@ loaded model forecasts what the saved one does, bit by bit on the same machine.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any, Literal
 from zipfile import ZipFile
 
 import numpy as np
+from msgspec import Meta, Struct
+from numpy.typing import NDArray
 
+from ...base.arrays import FloatArray, IntArray
 from ...base.files import PathLike
 from ...base.versions import __version__
 from ...errors import InputError, OutOfMemoryError, SolverError
@@ -29,50 +32,75 @@ from ...operator.operator import Operator
 from ...prepare.delays import Delays
 from .archive import Arrays, read_arrays, refuse_large, require, write_archive
 from .persistence import check_notes
-from .schema import (
-    FORECAST_ARRAYS,
-    LARGEST_OF_SERIES,
-    DecidedParts,
-    ForecasterModel,
-    SeriesParts,
-    pack,
-    unpack,
-)
+from .schema import FORECAST_ARRAYS, LARGEST_OF_SERIES, MOST, Count, pack, unpack
 
 #: Times that NumPy can tell, in seconds and in months from 1970.
 SECONDS, MONTHS = 1e12, 4e5
 
 
+class SeriesParts(Struct):
+    """A training series."""
+
+    values: FloatArray
+    lengths: IntArray
+    names: tuple[str, ...]
+    last_step: Annotated[int, Meta(ge=-(2**40), le=2**40)]
+
+
+class DelayScore(Struct):
+    """How well a number of delays did."""
+
+    delays: Count
+    score: float
+
+
+class DecidedParts(Struct, kw_only=True):
+    """What a hold-out decided; what is absent is that of the other predictor."""
+
+    predictor: Literal["modes", "neighbours"]
+    delays: Count
+    delay_step: Count
+    # 0 where the predictor is not that of modes.
+    n_modes: Annotated[int, Meta(ge=0, le=MOST)]
+    n_functions: Annotated[int, Meta(ge=0, le=MOST)]
+    direct: bool
+    n_starts: Count
+    leads: NDArray[np.intp]
+    spread: FloatArray
+    score: FloatArray
+    sharpness: FloatArray | None = None
+    share: FloatArray | None = None
+    scores: dict[str, float]
+    delay_scores: tuple[DelayScore, ...]
+
+
+class ForecasterModel(Struct):
+    """All that a file says of a forecaster."""
+
+    series: SeriesParts
+    axis: TimeAxis
+    cycle: Cycle
+    decided: DecidedParts
+    parameters: dict[str, Any]
+
+
 def save_forecaster(
     model: Forecaster, path: PathLike, notes: Mapping[str, Any] | None = None
 ) -> None:
-    """Write a fitted forecaster into one file; `vbdm.load` gives it back.
-
-    Parameters
-    ----------
-    model : Forecaster
-        The model. Its parameters, its training series and what the hold-out decided are kept.
-    path : path
-        The file, replaced if it exists: it is written under a temporary name and then renamed.
-    notes : mapping, optional
-        What else should travel with the file, as in `vbdm.save`.
-    """
+    """Write a fitted forecaster into one file; `vbdm.load` gives it back."""
     arrays: Arrays = {}
+    record = model.learned_.record
+    # Without the cycle of the seasons.
+    series = {
+        "values": record.values, "lengths": np.bincount(record.series_of),
+        "names": model.names_, "last_step": model.last_step_,
+    }  # fmt: skip
     parts = {
-        "series": series_of(model), "axis": model.axis_, "cycle": model.cycle_,
+        "series": series, "axis": model.axis_, "cycle": model.cycle_,
         "decided": decided_by(model), "parameters": model.get_params(),
     }  # fmt: skip
     head = {"vbdm": __version__, "kind": "forecaster", **pack(parts, "", arrays)}
     write_archive(path, {**head, "notes": None if notes is None else check_notes(notes)}, arrays)
-
-
-def series_of(model: Forecaster) -> dict[str, Any]:
-    """Return the training series, without the cycle of the seasons, as the file has it."""
-    record = model.learned_.record
-    return {
-        "values": record.values, "lengths": np.bincount(record.series_of),
-        "names": model.names_, "last_step": model.last_step_,
-    }  # fmt: skip
 
 
 def decided_by(model: Forecaster) -> dict[str, Any]:

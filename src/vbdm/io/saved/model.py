@@ -37,8 +37,8 @@ from ...spectrum.limiter import Limits
 from ...spectrum.pieces import Pieces
 from ...spectrum.spectrum import Spectrum
 from . import schema
-from .archive import require
-from .schema import GraphModel, OperatorModel, SpectrumModel, cannot_save
+from .archive import cannot_save, require
+from .schema import GraphModel, OperatorModel, SpectrumModel
 
 #: Leaves of the tree in which pairs are counted, before all are.
 SOME_LEAVES = 8

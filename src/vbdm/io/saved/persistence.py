@@ -19,7 +19,7 @@ from ...graph.neighbor_graph import NeighborGraph
 from ...operator.operator import Operator
 from ...prepare.projection import Projection
 from ...spectrum.spectrum import Spectrum
-from .archive import Arrays, check_sum, read_arrays, reading, require, write_archive
+from .archive import Arrays, cannot_save, check_sum, read_arrays, reading, require, write_archive
 from .model import (
     make_graph,
     make_operator,
@@ -35,7 +35,6 @@ from .schema import (
     SpectrumModel,
     as_type,
     broken,
-    cannot_save,
     pack,
     unpack,
 )
@@ -114,7 +113,11 @@ def save(
     if not isinstance(result, Result):
         fitted = hasattr(result, "spectrum_") or hasattr(result, "learned_")
         if fitted and hasattr(result, "save"):
-            refuse_notes_of_estimators(notes)
+            if notes is not None:
+                raise InputError(
+                    "Notes are kept with a Spectrum, an Operator or a NeighborGraph; received an "
+                    "estimator and `notes`. Save `model.spectrum_` with the notes."
+                )
             result.save(path)
             return
         raise InputError(
@@ -127,9 +130,7 @@ def save(
         if not isinstance(result, Spectrum):
             raise InputError(
                 f"Only a spectrum is written as a group of Zarr; received {type(result).__name__} "
-                f"and {os.fspath(path)!r}. The group holds eigenvalues and eigenfunctions, with "
-                "density and bandwidth. Save op.spectrum(10), or choose a name such as "
-                "'model.vbdm'."
+                f"and {os.fspath(path)!r}. Save op.spectrum(10), or name it 'model.vbdm'."
             )
         write_zarr(result, path, None if notes is None else check_notes(notes))
         return
@@ -139,7 +140,10 @@ def save(
         **pack(parts_of(result, kernel=kernel), "", arrays),
         "model": plain_settings(model, "model"),
     }
-    check_packed(head, arrays)
+    try:
+        unpack(deepcopy(head), arrays, KINDS[head["kind"]][0])
+    except (msgspec.ValidationError, ValueError) as error:
+        raise broken(str(error)) from error
     write_archive(path, {**head, "notes": None if notes is None else check_notes(notes)}, arrays)
 
 
@@ -151,14 +155,6 @@ def parts_of(result: Result, *, kernel: bool) -> dict[str, Any]:
         return {"kind": "operator", **parts_of_operator(result, entries=kernel)}
     whole = parts_of_operator(result.operator, entries=kernel)
     return {"kind": "spectrum", **whole, **parts_of_spectrum(result)}
-
-
-def check_packed(head: dict[str, Any], arrays: Arrays) -> None:
-    """Raise if what is to be saved could not be read."""
-    try:
-        unpack(deepcopy(head), arrays, KINDS[head["kind"]][0])
-    except (msgspec.ValidationError, ValueError) as error:
-        raise broken(str(error)) from error
 
 
 def load(path: PathLike) -> Any:
@@ -223,15 +219,6 @@ def check_notes(notes: Any) -> Any:
             "Notes must be plain: text, finite numbers, lists and dicts of them; received "
             f"something else ({error}). Turn arrays into lists with `.tolist()`."
         ) from None
-
-
-def refuse_notes_of_estimators(notes: Any) -> None:
-    """Raise if an estimator, which writes its own file, is given notes."""
-    if notes is not None:
-        raise InputError(
-            "Notes are kept with a Spectrum, an Operator or a NeighborGraph; received an "
-            "estimator and `notes`. Save `model.spectrum_` with the notes."
-        )
 
 
 def make_estimator(spectrum: Spectrum, model: dict[str, Any]) -> Any:

@@ -1,15 +1,14 @@
 """What stands in a saved model: arrays by name, with their bounds, and the types of the text.
 
-`pack` takes a result apart into plain values for the text and arrays; `unpack` makes typed objects
-of them again. Records of the package (settings, credits, the pilot) are their own schema, by the
-types of their fields; rules, shapes and curves are known by the names of their classes. Whatever is
-not as it should be raises an error of `archive.DAMAGE`.
+`pack` makes plain values and arrays of a result, `unpack` typed objects of them. Records of the
+package are their own schema, by the types of their fields; rules, shapes and curves are known by
+the names of their classes. What is not as it should be raises an error of `archive.DAMAGE`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Annotated, Any, Literal, Protocol, get_origin, runtime_checkable
 
 import msgspec
@@ -32,54 +31,14 @@ from ...prepare.series import Series
 from ...shapes import Broad, Compact, Gaussian, Shape
 from ...spectrum.limiter import Limit
 from ...spectrum.spectrum import SolveLog
-from .archive import Arrays, require
+from .archive import LARGEST, Array, Arrays, cannot_save, require
 
-LARGEST = float(np.finfo(np.float64).max)
 #: The smallest number above 0: a lower bound for what is positive.
 POSITIVE = 5e-324
 #: Coordinates beyond have squares that are no numbers; numbers of a series, sums of squares.
 FARTHEST, LARGEST_OF_SERIES = 1e153, 1e140
 #: The longest delays, leads and lengths.
 MOST = 2**31 - 1
-
-
-@dataclass(frozen=True)
-class Array:
-    """What an array may hold."""
-
-    # Names of the lengths of its axes: arrays with axes of one name have one length.
-    axes: tuple[str, ...]
-    # Kinds of numbers: f(loat), s(ingle precision), i(nteger), b(ool), c(omplex).
-    kinds: str = "f"
-    # Bounds, both included; infinities only where a bound is one.
-    low: float = -LARGEST
-    high: float = LARGEST
-    # The name of a length that all numbers are below: they are indices.
-    below: str = ""
-    # Whether NaN may stand in it; whether there may be no number at all.
-    missing: bool = False
-    empty: bool = False
-    # Compiled loops would be compiled again for read-only arrays: an estimate makes writable ones.
-    writable: bool = False
-
-    def suits(self, array: NDArray[Any], sizes: Mapping[str, int]) -> bool:
-        """Tell whether an array holds only what it may hold; no copy is made."""
-        if array.size == 0 or array.dtype.kind == "b":
-            return self.empty or array.size > 0
-        low, high = (0, sizes[self.below] - 1) if self.below else (self.low, self.high)
-        parts = (array.real, array.imag) if array.dtype.kind == "c" else (array,)
-        smaller, larger = (np.fmin, np.fmax) if self.missing else (np.minimum, np.maximum)
-        with np.errstate(invalid="ignore"):
-            # As Python's numbers: beside one of single precision, NumPy would round the bounds.
-            ends = [
-                (smaller.reduce(p, axis=None).item(), larger.reduce(p, axis=None).item())
-                for p in parts
-            ]
-        return all(
-            (low <= lowest and highest <= high) or (self.missing and lowest != lowest)
-            for lowest, highest in ends
-        )
-
 
 WIDTHS = Array(("M",), low=POSITIVE, writable=True)
 GIVEN = Array(("N",), low=POSITIVE)
@@ -304,52 +263,6 @@ class SpectrumModel(OperatorModel, kw_only=True):
     model: dict[str, Any] | None
 
 
-class SeriesParts(Struct):
-    """A training series."""
-
-    values: FloatArray
-    lengths: IntArray
-    names: tuple[str, ...]
-    last_step: Annotated[int, Meta(ge=-(2**40), le=2**40)]
-
-
-class DelayScore(Struct):
-    """How well a number of delays did."""
-
-    delays: Count
-    score: float
-
-
-class DecidedParts(Struct, kw_only=True):
-    """What a hold-out decided; what is absent is that of the other predictor."""
-
-    predictor: Literal["modes", "neighbours"]
-    delays: Count
-    delay_step: Count
-    # 0 where the predictor is not that of modes.
-    n_modes: Annotated[int, Meta(ge=0, le=MOST)]
-    n_functions: Annotated[int, Meta(ge=0, le=MOST)]
-    direct: bool
-    n_starts: Count
-    leads: NDArray[np.intp]
-    spread: FloatArray
-    score: FloatArray
-    sharpness: FloatArray | None = None
-    share: FloatArray | None = None
-    scores: dict[str, float]
-    delay_scores: tuple[DelayScore, ...]
-
-
-class ForecasterModel(Struct):
-    """All that a file says of a forecaster."""
-
-    series: SeriesParts
-    axis: TimeAxis
-    cycle: Cycle
-    decided: DecidedParts
-    parameters: dict[str, Any]
-
-
 # --- From objects to files and back --------------------------------------------------------------
 
 #: Where an object of one of several classes may stand: the name of a class is written with it.
@@ -372,32 +285,13 @@ RECORDS = {
 DONE = ("settings/method/dimension", "settings/method/epsilon")
 #: Numbers that may be infinite or NaN: JSON has no such numbers, they are written as words.
 NOT_FINITE = {"cutoff", "standard_error", "error_estimate", "score", *("modes", "neighbours")}
-#: What a user may have given that is code, and what to do instead.
-PER_POINT = "Pass an array, one value per point: it is saved, but not known at new points."
-LISTS = "Pass the neighbours, found in your own way, to `NeighborGraph.from_arrays`."
-FUNCTIONS = {
-    "shape": "Use one of the named shapes: 'gaussian', 'broad' or 'compact'.",
-    "bandwidth": PER_POINT, "potential": PER_POINT, "metric": LISTS, "search": LISTS,
-}  # fmt: skip
-#: How users call what stands at a place.
-CALLED = {"values": "bandwidth", "first": "bandwidth", "second": "bandwidth"}
-
-
-def cannot_save(item: Any, name: str) -> InputError:
-    """Say what cannot be written down, and what to do instead."""
-    kind = f"{type(item).__name__} {getattr(item, '__name__', '')}".strip()
-    advice = FUNCTIONS.get(name, "Pass plain numbers, text, lists or arrays of numbers.")
-    return InputError(
-        f"`{name}` cannot be saved; received {kind}. A saved model holds numbers and names, no "
-        f"code, so that loading a file is safe. {advice}"
-    )
 
 
 def broken(place: str) -> InputError:
     """Say that a result holds numbers that no sound result has."""
     return InputError(
-        f"This result is broken, and cannot be saved; received numbers in {place} that cannot be "
-        "there. Check the units of the data, and what rules or solvers of your own return."
+        f"This result is broken, and cannot be saved; received impossible numbers in {place}. "
+        "Check the units of the data, and rules or solvers of your own."
     )
 
 
@@ -425,7 +319,7 @@ def pack(value: Any, place: str, arrays: Arrays) -> Any:
         return {"name": "own", "words": in_words(value)}
     value = value.item() if isinstance(value, np.generic) else value
     if value is not None and not isinstance(value, (bool, int, float, str)):
-        raise cannot_save(value, CALLED.get(name, name))
+        raise cannot_save(value, name)
     if isinstance(value, float) and not np.isfinite(value):
         if name not in NOT_FINITE:
             raise broken(place)
@@ -437,8 +331,7 @@ def as_stored(value: Any, place: str) -> NDArray[Any]:
     """Return an array with its kind of numbers, if they can be there."""
     kind, array = ARRAYS.get(place) or FORECAST_ARRAYS[place], np.asarray(value)
     if callable(value) or array.dtype.kind not in "fiubc":
-        name = place.rpartition("/")[2]
-        raise cannot_save(value, CALLED.get(name, name))
+        raise cannot_save(value, place.rpartition("/")[2])
     single = "s" in kind.kinds and array.dtype == np.float32
     if "f" in kind.kinds and not single:
         array = array.astype(complex if array.dtype.kind == "c" else float, copy=False)
@@ -491,15 +384,12 @@ class Remembered:
 
     def choose(self, *given: Any) -> Any:
         """Refuse to choose ε, or to estimate the dimension."""
-        raise InputError(
-            f"A rule of your own was not kept in the file; received {type(self).__name__}. Pass "
-            "the rule again, as `epsilon` or `dim`."
-        )
+        name = type(self).__name__
+        raise InputError(f"The file keeps no rule of your own; received {name}. Pass it again.")
 
     estimate = choose
 
 
-def remembered(words: str) -> Remembered:
+def remembered(words: str) -> Any:
     """Return a rule whose class has these words as its name."""
-    made: Remembered = type(words, (Remembered,), {})()
-    return made
+    return type(words, (Remembered,), {})()

@@ -35,18 +35,7 @@ ROWS_PER_CHUNK, MOST_CHUNKS = 1 << 17, 1000
 
 
 def write_zarr(spectrum: Spectrum, path: PathLike, notes: Mapping[str, Any] | None = None) -> None:
-    """Write eigenvalues, errors, eigenfunctions, density and bandwidth into a group of Zarr.
-
-    Parameters
-    ----------
-    spectrum : Spectrum
-        The result, with rows in memory or in blocks.
-    path : path
-        The folder, ending in ``.zarr``. Only a group that this function wrote is replaced, and only
-        when the new one is complete.
-    notes : mapping, optional
-        What else should be among the attributes.
-    """
+    """Write eigenvalues, errors, eigenfunctions, density and bandwidth into a group of Zarr."""
     need("zarr", path, "zarr", "Writing")
     with replacing_group(path) as partial:
         write_group(partial, arrays_of(spectrum), attributes_of(spectrum, notes))
@@ -54,12 +43,17 @@ def write_zarr(spectrum: Spectrum, path: PathLike, notes: Mapping[str, Any] | No
 
 @contextmanager
 def replacing_group(path: PathLike) -> Iterator[Path]:
-    """Yield the path of a new group that takes the target's place once it is complete.
-
-    Only groups of this package are replaced.
-    """
+    """Yield the path of a new group that takes the place of one of ours once it is complete."""
     target = Path(os.path.realpath(path))
-    refuse_others(target)
+    if not target.parent.is_dir():
+        raise InputError(
+            "The path must name a folder inside one that exists; received "
+            f"{os.fspath(target)!r}. Create that folder first."
+        )
+    if target.exists() and not is_ours(target):
+        raise InputError(
+            f"Something else has this name; received {os.fspath(target)!r}. Choose another name."
+        )
     with replacing_path(target) as partial:
         yield partial
 
@@ -91,18 +85,17 @@ def read_group(path: Path) -> dict[str, Any]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             arrays = dict(zarr.open_group(path, mode="r").arrays())
-            small = {name: array for name, array in arrays.items() if is_small(array.shape)}
+            small = {
+                name: array
+                for name, array in arrays.items()
+                if len(array.shape) < 2 or array.shape[0] <= ROWS_PER_CHUNK
+            }
             refuse_array(sum(array.size for array in small.values()), "The group of arrays")
             return arrays | {name: frozen(np.asarray(a[...])) for name, a in small.items()}
     except InputError:
         raise
     except Exception as error:  # each library has its own exceptions for damaged files
         raise damaged(path, "zarr", error) from error
-
-
-def is_small(shape: tuple[int, ...]) -> bool:
-    """Tell whether an array is no table of many rows."""
-    return len(shape) < 2 or shape[0] <= ROWS_PER_CHUNK
 
 
 def chunks_for(shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -170,19 +163,6 @@ def as_entry(finding: Finding) -> dict[str, Any]:
     """Return a finding as plain values, with its warning class by name."""
     warning = None if finding.warning is None else finding.warning.__name__
     return {**vars(finding), "warning": warning}
-
-
-def refuse_others(target: Path) -> None:
-    """Raise if the folder cannot be made, or holds anything that this package did not write."""
-    if not target.parent.is_dir():
-        raise InputError(
-            "The path must name a folder inside one that exists; received "
-            f"{os.fspath(target)!r}. Create that folder first."
-        )
-    if target.exists() and not is_ours(target):
-        raise InputError(
-            f"Something else has this name; received {os.fspath(target)!r}. Choose another name."
-        )
 
 
 def is_ours(target: Path) -> bool:
