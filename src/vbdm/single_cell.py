@@ -235,14 +235,9 @@ def operator_of(cells: Any, operator: Operator | None, use_rep: str) -> Operator
 def column_of(part: Any, name: str, argument: str, where: str) -> NDArray[Any]:
     """Return an entry of `obs` or `obsm` as an array."""
     if name not in part:
-        raise no_such(part, name, argument, where)
+        known = ", ".join(repr(str(key)) for key in list(part)[:8]) or "empty"
+        raise InputError(
+            f"`{argument}` is no name in `adata.{where}`; received {shown(name)}. There are: "
+            f"{known}. Mind spelling and upper case."
+        )
     return np.asarray(part[name])
-
-
-def no_such(part: Any, name: str, argument: str, where: str) -> InputError:
-    """Return the error for a name that does not occur in a part of the object."""
-    known = ", ".join(repr(str(key)) for key in list(part)[:8]) or "empty"
-    return InputError(
-        f"`{argument}` is no name in `adata.{where}`; received {shown(name)}. There are: {known}. "
-        "Mind spelling and upper case."
-    )

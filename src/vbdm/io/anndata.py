@@ -42,7 +42,8 @@ def read(path: Path, options: Options) -> Table:
                 f"The file has the layout from before AnnData 0.7; received {path.name!r}. Write "
                 "it anew: anndata.read_h5ad(path).write_h5ad(new)."
             )
-        places = places_in(file)
+        places = [f"{part}/{name}" for part in ("obsm", "obsp") for name in file.get(part, ())]
+        places = [own for own in places if "connectivities" not in own] + ["X"] * ("X" in file)
         place = find_place(places, options.key)
         refuse_matrix(file[place], place)
         obs = fields_of_cells(io, file)
@@ -102,15 +103,6 @@ def kept_fields(fields: Mapping[str, Any], n_cells: int) -> RowNotes:
         else:
             aside.add_labels(name, Labels.of(np.asarray(values).tolist(), NO_WORDS | {"<NA>"}))
     return aside.row_notes
-
-
-def places_in(file: Any) -> list[str]:
-    """Return the paths of all matrices in the file that can be read: X, obsm/…, obsp/…."""
-    places = [f"{part}/{name}" for part in ("obsm", "obsp") for name in file.get(part, ())]
-    places = [place for place in places if "connectivities" not in place]
-    if "X" in file:
-        places.append("X")
-    return places
 
 
 def find_place(places: list[str], key: str | None) -> str:

@@ -146,16 +146,7 @@ def choose_key(
 ) -> str:
     """Return the wanted name, or the only one; raise with a suggestion if there is no such name.
 
-    Parameters
-    ----------
-    wanted : str or None
-        The name that the user gave.
-    names : list of str
-        All names in the file.
-    what, parameter : str
-        Words for the message: what is chosen, and the parameter that chooses it.
-    likely : sequence of str
-        Names to suggest if the wanted one resembles none.
+    `likely` names are suggested if the wanted one resembles none; `what` is chosen by `parameter`.
     """
     if wanted is None and len(names) == 1:
         return names[0]

@@ -50,8 +50,7 @@ class Header:
         if self.names and tuple(words) != self.names:
             raise InputError(
                 f"The columns change within the file; received line {number}, which names "
-                f"{listed(words)} after {listed(self.names)}. Take the file apart where its "
-                "header changes."
+                f"{listed(words)} after {listed(self.names)}. Take the file apart there."
             )
         self.names = tuple(words)
 
@@ -64,8 +63,7 @@ class Header:
         if not high - low > 0 or math.isinf(high - low):
             raise InputError(
                 f"The range of a periodic column cannot be understood; received min_{name} "
-                f"{ends[0]} and max_{name} {ends[1]}. Correct the lines that begin with #! SET, "
-                "or delete them and give `period`."
+                f"{ends[0]} and max_{name} {ends[1]}. Correct these lines, or give `period`."
             )
         return high - low
 

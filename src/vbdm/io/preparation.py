@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import BoolArray, FloatArray
+from ..base.checks import check_choice
+from ..base.files import plain
 from ..base.memory import refuse_array
 from ..base.row_notes import RowNotes
 from ..base.threads import rows_that_fit, slices
 from ..errors import InputError
 from ..prepare.delays import Delays
 from ..prepare.projection import Projection
-from .table import Table, as_slice, listed
-
-if TYPE_CHECKING:
-    pass
-from collections.abc import Mapping, Sequence
-
-from ..base.checks import check_choice
-from ..base.files import plain
-from .table import Reference
+from .table import Reference, Table, as_slice, listed
 
 #: Numbers that are read or copied at a time, so that a mapped file need not fit into memory.
 AT_A_TIME = 1 << 22
@@ -39,15 +33,7 @@ def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
 def complete_rows(table: Table, taken: list[int], missing: str) -> BoolArray:
     """Return which rows have no missing value, (N,); raise if any value is infinite.
 
-    Parameters
-    ----------
-    table : Table
-        The table.
-    taken : list of int
-        Positions of the chosen columns; the others are not looked at.
-    missing : {"error", "drop"}
-        Whether to raise if a value is missing. If every row has missing values, it is an error
-        in any case.
+    Missing values raise if `missing` is "error", or if every row has some.
     """
     complete = np.empty(len(table.values), dtype=bool)
     with_gaps, infinite = np.zeros(len(taken), dtype=bool), np.zeros(len(taken), dtype=bool)
@@ -64,35 +50,22 @@ def complete_rows(table: Table, taken: list[int], missing: str) -> BoolArray:
         if first_infinite < 0 and beyond.any():
             first_infinite = rows.start + int(np.argmax(beyond.any(axis=1)))
     if infinite.any():
-        raise infinite_values(table, taken, infinite, first_infinite)
+        raise InputError(
+            "The values must be finite; received infinity in column(s) "
+            f"{columns_where(table, taken, infinite)}, first in row {first_infinite} (rows count "
+            "from 0). Correct these values, store missing ones as NaN, or choose other columns."
+        )
     if not complete.all() and (missing == "error" or not complete.any()):
-        raise missing_values(table, taken, with_gaps, np.flatnonzero(~complete))
+        incomplete, every = np.flatnonzero(~complete), not complete.any()
+        hint = "Leave these rows out with missing='drop', or fill the gaps first."
+        raise InputError(
+            f"{('Every row has missing values.' if every else 'Some rows have missing values.')}; "
+            f"received {len(incomplete)} of {len(complete)} rows, the first: "
+            f"{listed(incomplete[:5].tolist())} (rows count from 0), in column(s) "
+            f"{columns_where(table, taken, with_gaps)}. "
+            f"{('Leave such columns out with `columns`.' if every else hint)}"
+        )
     return complete
-
-
-def infinite_values(table: Table, taken: list[int], wrong: BoolArray, row: int) -> InputError:
-    """Return the error for infinite values."""
-    return InputError(
-        "The values must be finite; received infinity in column(s) "
-        f"{columns_where(table, taken, wrong)}, first in row {row} (rows count from 0). A "
-        "division by zero or an overflow made it, or it stands for a missing value. Correct "
-        "these values, store missing ones as NaN, or choose other columns."
-    )
-
-
-def missing_values(
-    table: Table, taken: list[int], wrong: BoolArray, rows: NDArray[np.intp]
-) -> InputError:
-    """Return the error for missing values, which says how many rows have them, and where."""
-    n = len(table.values)
-    every = len(rows) == n
-    hint = "Leave these rows out with missing='drop', or fill the gaps first."
-    return InputError(
-        f"{('Every row has missing values.' if every else 'Some rows have missing values.')}; "
-        f"received {len(rows)} of {n} rows, the first: {listed(rows[:5].tolist())} (rows count "
-        f"from 0), in column(s) {columns_where(table, taken, wrong)}. "
-        f"{('Leave such columns out with `columns`.' if every else hint)}"
-    )
 
 
 def columns_where(table: Table, taken: list[int], wrong: BoolArray) -> str:
@@ -144,30 +117,14 @@ def take(
 ) -> Cloud:
     """Return the points of a table: chosen columns, with delays, of complete rows; not scaled.
 
-    Parameters
-    ----------
-    table : Table
-        The table.
-    taken : list of int
-        Positions of the chosen columns.
-    plan : Preparation
-        Delays, periods, and what happens to missing values.
-    every : int
-        Distance between points that are kept: 3 keeps every third.
-    size : int, optional
-        Number of points to draw at random from those.
-    seed : int
-        Seed of the random numbers.
-    lengths : tuple of int
-        Numbers of rows of several time series in the table; no delay reaches from one to another.
+    Every `every`-th is kept, of these `size` are drawn; `lengths` are those of several series.
     """
     delays = Delays(plan.delays, plan.delay_step)
     n, reach = len(table.values), delays.reach
     if n <= reach:
         raise InputError(
             f"There are fewer rows than the delays need; received {n} row(s), with {plan.delays} "
-            f"delays of {plan.delay_step} row(s). The first point needs the {reach} row(s) before "
-            "it. Use fewer delays, a smaller step, or a longer series."
+            f"delays of {plan.delay_step} row(s). Use fewer delays, or a smaller step."
         )
     lags = list(delays.lags)
     complete = complete_rows(table, taken, plan.missing)
@@ -176,8 +133,7 @@ def take(
     if len(rows) == 0:
         raise InputError(
             f"No point is left after dropping missing values; received {int((~complete).sum())} "
-            f"of {n} rows with missing values, and {plan.delays} delays. Use fewer delays, or "
-            "fill the gaps first."
+            f"of {n} rows with missing values, and {plan.delays} delays. Fill the gaps first."
         )
     notes = [*table.notes, *gaps_in_words(int((~complete).sum()), dropped, n, lags)]
     rows = rows[::every]
@@ -185,6 +141,7 @@ def take(
         notes.append(f"All {len(rows):,} points were taken: there are fewer than {size:,}.")
     if size is not None and size < len(rows):
         rows = np.sort(np.random.default_rng(seed).choice(rows, size, replace=False))
+    own = np.bincount(np.searchsorted(np.cumsum(lengths), rows, side="right"))
     names = [name if lag == 0 else f"{name}@-{lag}" for lag in lags for name in plan.columns]
     return Cloud(
         gather(table, rows, taken, lags),
@@ -194,22 +151,10 @@ def take(
         dropped,
         period=None if plan.period is None else plan.period * plan.delays,
         notes=tuple(notes),
-        lengths=lengths_of(rows, lengths),
+        lengths=tuple(own[own > 0].tolist()) if lengths else (),
         about_rows=table.about_rows.take(rows),
         unit=table.unit,
     )
-
-
-def lengths_of(rows: NDArray[np.intp], lengths: tuple[int, ...]) -> tuple[int, ...]:
-    """Return how many of the rows each series has, without those that have none.
-
-    Examples
-    --------
-    >>> lengths_of(np.array([0, 3, 4]), (2, 1, 2))
-    (1, 2)
-    """
-    found = np.bincount(np.searchsorted(np.cumsum(lengths), rows, side="right"))
-    return tuple(found[found > 0].tolist()) if lengths else ()
 
 
 def gaps_in_words(n_missing: int, dropped: int, n_read: int, lags: list[int]) -> list[str]:
@@ -342,9 +287,8 @@ class Preparation:
             "The file does not have the columns that the model was learned on; received "
             f"{len(names)} "
             f"column(s){(' without names' if made_up else f': {listed(list(names))}')}. The model "
-            f"needs {len(self.columns)} column(s): {listed(self.columns)}{missing}. Pass a file "
-            "with the same columns, in any order if they have names; or choose them, in the "
-            "model's order, with `columns`."
+            f"needs {len(self.columns)} column(s): {listed(self.columns)}{missing}. Pass such a "
+            "file, or choose the columns, in the model's order, with `columns`."
         )
 
     def as_dict(self) -> dict[str, Any]:

@@ -96,8 +96,7 @@ def prepare(
     check_choice(missing, "missing", ("error", "drop"))
     if not isinstance(standardize, bool | np.bool_):
         raise InputError(
-            f"`standardize` is True or False; received {repr(standardize)[:200]}. Leave it out to "
-            "keep the columns as they are."
+            f"`standardize` is True or False; received {repr(standardize)[:200]}. Leave it out."
         )
     delays, delay_step = whole(delays, "delays", 0) or 1, whole(delay_step, "delay_step", 1)
     every, seed = whole(every, "every", 1), whole(seed, "seed", 0)
@@ -158,12 +157,11 @@ def directions(cloud: Cloud, n_wide: Any, n_slow: Any, lag: Any, *, drawn: bool)
     if n_wide is not None and n_slow is not None:
         raise InputError(
             f"`pca` and `tica` contradict each other; received pca={shown(n_wide)} and "
-            f"tica={shown(n_slow)}. TICA leaves out empty principal directions by itself."
+            f"tica={shown(n_slow)}. Leave `pca` out."
         )
     if n_slow is not None and drawn:
         raise InputError(
-            "`tica` and `subsample` contradict each other; received points drawn at random. Thin "
-            "the points out evenly, with `every`."
+            "`tica` and `subsample` contradict each other; received both. Thin out with `every`."
         )
     if n_wide is not None:
         return pca_of(cloud.points, n_wide)
@@ -176,8 +174,7 @@ def whole(value: Any, name: str, least: int) -> int:
     """Return the value as an int; raise unless it is a whole number, `least` or more."""
     if not is_whole(value) or value < least:
         raise InputError(
-            f"`{name}` must be a whole number, {least} or more; received {shown(value)}. Leave it "
-            "out for the usual value."
+            f"`{name}` must be a whole number, {least} or more; received {shown(value)}. Change it."
         )
     return int(value)
 
@@ -201,8 +198,7 @@ def refuse_periodic(plan: Preparation, name: str = "standardize") -> None:
     what = "be standardised" if name == "standardize" else "be reduced"
     raise InputError(
         f"Periodic columns cannot {what}: an angle has no mean; received periodic column(s): "
-        f"{listed([column for column, length in pairs if length])}. Leave `{name}` out; angles in "
-        "the same unit have comparable distances already."
+        f"{listed([column for column, length in pairs if length])}. Leave `{name}` out."
     )
 
 
@@ -215,9 +211,8 @@ def moments(
     if not np.isfinite([center, scale]).all():
         raise InputError(
             "The columns cannot be standardised; received values up to "
-            f"{np.abs(values).max():.3g} in column(s) {listed(names)}. Their squares are too "
-            "large to be numbers; huge values often stand for missing ones. Check the units and "
-            "the codes for missing values."
+            f"{np.abs(values).max():.3g} in column(s) {listed(names)}, whose squares are too large "
+            "to be numbers. Check the units and the codes for missing values."
         )
     # Rounding errors can give a constant column a deviation that is not 0.
     scale[np.ptp(values, axis=0) == 0] = 1.0
@@ -250,9 +245,8 @@ def refuse_row_numbers(table: Table) -> None:
     first, second = (f"{table.values[row, counting[0]]:.0f}" for row in (0, 1))
     raise InputError(
         f"A column only counts the rows; received column {name!r} (number {counting[0]}), with "
-        f"{first}, {second} and so on. It is an index, an identifier or a time, which is no "
-        f"coordinate of the points. Leave it out with columns={as_choice(others, table.names)!r}; "
-        "if it is meant as a coordinate, keep it with "
+        f"{first}, {second} and so on. Leave it out with "
+        f"columns={as_choice(others, table.names)!r}; if it is meant as a coordinate, keep it with "
         f"columns={as_choice(range(n), table.names)!r}."
     )
 
@@ -294,16 +288,7 @@ def on_a_line(values: FloatArray) -> BoolArray:
 def remarks(table: Table, taken: list[int], points: FloatArray, asked: bool) -> Iterator[str]:
     """Yield sentences about what looks odd: shape, times, constant columns, codes.
 
-    Parameters
-    ----------
-    table : Table
-        The table.
-    taken : list of int
-        Positions of the columns that are coordinates.
-    points : (N, n) array
-        Those columns, of the rows that are used.
-    asked : bool
-        Whether the user chose the columns.
+    `points` are the columns `taken` of the rows that are used; `asked`: the user chose them.
     """
     names = tuple(table.names[place] for place in taken)
     n_rows, n_columns = table.values.shape

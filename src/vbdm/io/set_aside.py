@@ -92,18 +92,9 @@ Times = NDArray[np.datetime64]
 def read_dates(cells: Sequence[str], missing: Set[str] = frozenset({""})) -> Times | None:
     """Return the dates, as (N,) array of datetime64; None if they are none, or if it is in doubt.
 
-    Parameters
-    ----------
-    cells : sequence of str
-        The cells of one column.
-    missing : set of str
-        Cells that stand for missing dates, which become NaT.
-
-    Notes
-    -----
-    In 1/2/2020 the day may come first or last. It is the order in which all cells are dates; if
-    both are, the one in which the dates never go back; else it is in doubt. Before points, as in
-    1.2.2020, the day comes first.
+    Cells in `missing` become NaT. In 1/2/2020 the day may come first or last: it is the order in
+    which all cells are dates; if both are, the one in which the dates never go back; else it is in
+    doubt. Before points, as in 1.2.2020, the day comes first.
 
     Examples
     --------

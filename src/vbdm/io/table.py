@@ -140,17 +140,13 @@ def wrong_axes(shape: tuple[int, ...], what: str) -> InputError:
     """Return the error for an array that does not have one or two axes."""
     return InputError(
         f"{what} must be a table with one row per point; received an array with {len(shape)} "
-        f"axes, shape {shape}. Reshape it to (points, coordinates) and save it again; for time × "
-        "space use NetCDF and name the axes with `sample_dims`."
+        f"axes, shape {shape}. Reshape it to (points, coordinates), or use NetCDF."
     )
 
 
 def no_rows(what: str, received: str) -> InputError:
     """Return the error for a table without rows or columns."""
-    return InputError(
-        f"{what} holds no points; received {received}. It has no rows or no columns; the program "
-        "that wrote it may have stopped early. Check how the file was made."
-    )
+    return InputError(f"{what} holds no points; received {received}. Check how the file was made.")
 
 
 #: Up to this many columns are suggested by name in messages; more are suggested by number.
@@ -160,20 +156,9 @@ SPELT_OUT = 12
 def choose(columns: Any, names: Sequence[str], made_up: bool = False) -> list[int]:
     """Return the positions of the wanted columns, in the order in which they were asked for.
 
-    Parameters
-    ----------
-    columns : str, list of str and int, Preparation, or None
-        "x,y" by name, "0,2" by number (from 0), "0-3" for a range with both ends; a name that
-        looks like a number wins over the number. None takes all columns. A `vbdm.io.Preparation`
-        finds its columns itself.
-    names : sequence of str
-        Names of all columns.
-    made_up : bool
-        Whether the file has no names, so that these are "x0", "x1", …; a preparation then goes
-        by position.
+    A name that looks like a number wins over the number. A `vbdm.io.Preparation` finds its columns
+    itself, by position where names are `made_up`.
 
-    Examples
-    --------
     >>> from vbdm.io.table import choose
     >>> choose("y,x", ["t", "x", "y"]), choose("0,2", "txy"), choose("1-2", "txy")
     ([2, 1], [0, 2], [1, 2])

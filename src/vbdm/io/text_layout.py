@@ -112,7 +112,8 @@ def layout_of(
         rows = [[cell.replace(",", ".") for cell in row] for row in rows]
     if header != "auto":
         return with_names(layout, cells) if header else layout, rows
-    if holds_names(rows):
+    first, *under = rows
+    if looks_like_names(first, (under or rows)[0]) or are_whole_names(first, under[:BELOW]):
         numbers = any(is_number(cell) and cell.lower() not in MISSING for cell in rows[0])
         return with_names(replace(layout, number_names=numbers), cells), rows
     above = split(comment, delimiter)
@@ -154,12 +155,6 @@ def first_lines(path: Path) -> tuple[str, int, list[str]]:
     return comment, first, found
 
 
-def holds_names(rows: list[list[str]]) -> bool:
-    """Tell whether the first of these rows holds the names of the columns."""
-    below = (rows[1:] or rows)[0]
-    return looks_like_names(rows[0], below) or are_whole_names(rows[0], rows[1 : BELOW + 1])
-
-
 def looks_like_names(cells: list[str], below: list[str]) -> bool:
     """Tell whether the first row is a header: it has no numbers, or has text above a number.
 
@@ -193,16 +188,11 @@ def are_whole_names(cells: list[str], below: list[list[str]]) -> bool:
     if len(cells) < 2 or not all(WHOLE.fullmatch(name) for name in names):
         return False
     under = [cell for row in below for cell in row[labels:] if cell.lower() not in MISSING]
-    fractions = [cell for cell in under if is_fraction(cell)]
+    fractions = [cell for cell in under if is_number(cell) and re.search(r"[.eE]", cell)]
     if names == [str(number) for number in range(len(names))]:
         return bool(labels or fractions)
     rising = all(low < high for low, high in pairwise(int(name[:30]) for name in names))
     return rising and bool(under) and len(fractions) == len(under)
-
-
-def is_fraction(cell: str) -> bool:
-    """Tell whether a cell is a number with a decimal point or an exponent."""
-    return is_number(cell) and bool(re.search(r"[.eE]", cell))
 
 
 def are_decimal_commas(rows: list[list[str]]) -> bool:
@@ -228,9 +218,8 @@ def refuse_half_numbers(rows: list[list[str]], delimiter: str | None) -> None:
     if delimiter == "," and len(pairs) == len(rows) and padded:
         raise InputError(
             f"The commas can be read in two ways; received lines such as {','.join(padded[0])}. "
-            "They are decimal commas of one column, or separate two columns of whole numbers. "
             "For one column write points in place of the commas, or a line with its name above; "
-            "two columns are read with header=False."
+            "two columns of whole numbers are read with header=False."
         )
 
 

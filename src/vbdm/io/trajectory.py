@@ -40,7 +40,9 @@ ANGLES = (("phi", 2), ("psi", 1))
 
 def read(path: Path, options: Options) -> Table:
     """Read the frames of a trajectory, as coordinates or as backbone angles."""
-    check_stride(options.stride)
+    stride = options.stride
+    if not isinstance(stride, int) or isinstance(stride, bool) or stride < 1:
+        raise InputError(f"`stride` is a whole number, 1 or more; received {stride!r}. Correct it.")
     mdtraj = need("mdtraj", path, "md")
     check_files(path, options.topology)
     angles = options.features == "dihedrals"
@@ -91,7 +93,11 @@ def backbone_angles(path: Path, options: Options, topology: Any, atoms: NDArray[
     fours = np.array([four for _, four in found], dtype=np.intp).reshape(-1, 4)
     inside = np.isin(fours, atoms).all(axis=1)
     if not inside.any():
-        raise no_angles(len(atoms), len(found))
+        raise InputError(
+            f"There are no backbone angles to take; received {len(atoms)} chosen atoms and "
+            f"{len(found)} angles in the molecule. φ and ψ need the atoms C, N and CA of "
+            "neighbouring residues. Take features='coordinates', or choose more atoms."
+        )
     # Only the atoms that are needed are read; `places` are the positions of each four among them.
     needed, places = np.unique(fours[inside], return_inverse=True)
     frames = frames_of(path, options, topology, needed)
@@ -142,30 +148,10 @@ def selected(topology: Any, selection: str) -> NDArray[np.intp]:
 def wrong_selection(selection: str, found: str) -> InputError:
     """Return the error for a selection of atoms that gives nothing."""
     return InputError(
-        f"The selection gives no atoms; received {selection!r}: {found}. Selections are written "
-        "in the language of MDTraj, which is not that of MDAnalysis or VMD; the usual one is "
-        "'name CA', one atom per amino acid. Choose atoms with `selection`, such as "
+        f"The selection gives no atoms; received {selection!r}: {found}. Choose atoms with "
+        "`selection`, in the language of MDTraj, which is not that of MDAnalysis or VMD, such as "
         "selection='all', selection='name CA or name P' or selection='chainid 0 and backbone'."
     )
-
-
-def no_angles(n_atoms: int, n_angles: int) -> InputError:
-    """Return the error for a choice of atoms without a complete backbone angle."""
-    return InputError(
-        f"There are no backbone angles to take; received {n_atoms} chosen atoms and {n_angles} "
-        "angles in the molecule. φ and ψ need proteins with the atoms C, N and CA of "
-        "neighbouring residues, all of them chosen. Take features='coordinates', or choose more "
-        "atoms."
-    )
-
-
-def check_stride(stride: int) -> None:
-    """Raise unless the stride is a whole number, 1 or more."""
-    if not isinstance(stride, int) or isinstance(stride, bool) or stride < 1:
-        raise InputError(
-            f"`stride` must be a whole number, 1 or more; received {stride!r}. Leave it out "
-            "to take all frames."
-        )
 
 
 def check_files(path: Path, topology: Path | None) -> None:
@@ -186,24 +172,14 @@ def check_suffix(path: Path, what: str, known: Iterable[str]) -> None:
     suffix = Path(path.name.lower().removesuffix(".gz")).suffix
     if suffix not in known:
         raise InputError(
-            f"Molecular {what} of this kind cannot be read; received {path.name!r}. The "
-            f"library mdtraj reads {what} whose names end in {', '.join(known)}. Convert the file "
-            "with the program that wrote it, for example to .pdb."
+            f"Molecular {what} of this kind cannot be read; received {path.name!r}. Convert it to "
+            f"one of {', '.join(known)}."
         )
 
 
 def superposed(positions: FloatArray, reference: FloatArray) -> FloatArray:
-    """Return all frames, each moved and turned onto a reference.
+    """Return all frames, (F, A, 3), each moved and turned onto a reference, (A, 3), around 0.
 
-    Parameters
-    ----------
-    positions : (F, A, 3) array
-        Places of A atoms in F frames.
-    reference : (A, 3) array
-        Frame whose centre is at the origin.
-
-    Notes
-    -----
     Implements the rotation of least squared distance, all atoms with the same weight (Kabsch 1976):
     with H = U S Vᵀ the singular value decomposition of the covariance of two centred frames, the
     rotation is U diag(1, 1, det(U Vᵀ)) Vᵀ, never a reflection. Cost O(F A).
@@ -229,9 +205,8 @@ def reference_for(
     if order != list(atom_names):
         raise InputError(
             "The chosen atoms are not those that the model was learned on; received "
-            f"{len(atom_names)} atoms: {listed(atom_names)}. Frames are superposed on the first "
-            f"one of the training file, which has {len(order)} atoms: {listed(order)}. Choose the "
-            "same atoms with `selection`, from a topology that names them alike."
+            f"{len(atom_names)} atoms: {listed(atom_names)}. The training file has {len(order)} "
+            f"atoms: {listed(order)}. Choose the same atoms with `selection`."
         )
     return known
 

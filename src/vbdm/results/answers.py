@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
@@ -116,21 +116,9 @@ def read_picture(folder: Path, entry: Mapping[str, Any]) -> bytes:
 
 
 def add_answer(results: Results, answer: Answer, title: str = "") -> list[Path]:
-    """Write an answer into the folder of its results, and a section into the page.
+    """Write an answer into the folder of its results, and a section into its page, if it has one.
 
-    Parameters
-    ----------
-    results : Results
-        What was asked.
-    answer : Answer
-        What was found; an earlier one of its name is replaced.
-    title : str
-        Heading of the page.
-
-    Returns
-    -------
-    list of Path
-        The files that were written. Without a page in the folder none is made.
+    An earlier answer of its name is replaced. Returns the files that were written.
     """
     from .writing import write_report
 
@@ -171,12 +159,7 @@ def write_table(stream: IO[bytes], answer: Answer, rows: NDArray[np.intp]) -> No
         kinds = ["%d", *["%.17g"] * len(answer.columns)]
         np.savetxt(stream, np.column_stack([rows, *answer.columns.values()]), kinds, ",")
         return
-    stream.write("".join(table_lines(answer.quantities)).encode())
-
-
-def table_lines(quantities: Sequence[Quantity]) -> Iterator[str]:
-    """Yield the numbers of an answer as lines of a table, with all digits."""
-    yield "quantity,value,standard_error,unit\n"
-    for own in quantities:
+    stream.write(b"quantity,value,standard_error,unit\n")
+    for own in answer.quantities:
         name = own.name.replace('"', '""')
-        yield f'"{name}",{own.value:.17g},{own.error:.17g},"{own.unit}"\n'
+        stream.write(f'"{name}",{own.value:.17g},{own.error:.17g},"{own.unit}"\n'.encode())

@@ -49,45 +49,23 @@ def check_folder(path: PathLike, force: bool = False) -> Path:
     if target.exists() and not target.is_dir():
         raise refusal(path, "It is a file.", "Give another name as `folder`.")
     if Path.cwd().is_relative_to(target):
-        raise refusal(
-            path,
-            "You are inside it, and it will be replaced as a whole.",
-            "Name a folder inside the current one, or run the command from the folder above.",
-        )
+        hint = "Name a folder inside the current one, or run the command from the folder above."
+        raise refusal(path, "You are inside it, and it will be replaced as a whole.", hint)
     if target.is_dir() and not is_empty(target):
-        refuse_to_lose(path, target, force)
-    try_to_write(path, target)
-    return target
-
-
-def refuse_to_lose(path: PathLike, target: Path, force: bool) -> None:
-    """Raise if the folder holds anything that may not be replaced."""
-    if not is_results_folder(target) and not is_forecast_folder(target):
-        raise refusal(
-            path,
-            "It holds files, and is not a results folder of vbdm: it will not be replaced.",
-            "Give another name as `folder`.",
-        )
-    if not force:
-        raise refusal(
-            path,
-            "It holds earlier results.",
-            "Pass force=True to replace them, or give another name as `folder`.",
-        )
-
-
-def try_to_write(path: PathLike, target: Path) -> None:
-    """Raise if a folder cannot be made beside the target."""
+        if not is_results_folder(target) and not is_forecast_folder(target):
+            because = "It holds files and is not a results folder of vbdm: it will not be replaced."
+            raise refusal(path, because, "Give another name as `folder`.")
+        if not force:
+            hint = "Pass force=True to replace them, or give another name as `folder`."
+            raise refusal(path, "It holds earlier results.", hint)
     probe = beside(target, "probe")
     try:
         probe.mkdir()
         probe.rmdir()
     except PermissionError as error:
-        raise refusal(
-            path,
-            f"Nothing can be written there ({error.strerror}).",
-            "Give a folder of your own as `folder`.",
-        ) from None
+        because = f"Nothing can be written there ({error.strerror})."
+        raise refusal(path, because, "Give a folder of your own as `folder`.") from None
+    return target
 
 
 def refusal(path: PathLike, because: str, hint: str) -> InputError:
@@ -132,11 +110,8 @@ def replacing_folder(target: Path, force: bool = True) -> Iterator[Path]:
         partial.mkdir()
         yield partial
         if not force and target.is_dir() and not is_empty(target):
-            raise refusal(
-                target,
-                "Another run has written its results there meanwhile.",
-                "Give another name as `folder`, or pass force=True to replace them.",
-            )
+            hint = "Give another name as `folder`, or pass force=True to replace them."
+            raise refusal(target, "Another run has written its results there meanwhile.", hint)
         keep_what_others_wrote(target, partial)
 
 
