@@ -190,20 +190,17 @@ def pseudotime(
         If the root is no end of the slowest mode (see `Dynamics.pseudotime`).
     """
     cells = cells_of(adata, copy)
-    place = first_cell(cells) if root is None else root
+    place: Any = root
+    if root is None:
+        if "iroot" not in cells.uns:
+            raise InputError(
+                "There is no root; received no `root`, and no 'iroot' in `adata.uns`. Set "
+                "adata.uns['iroot'] to the number of an early cell, or pass `root`."
+            )
+        place = a_count(0, MOST_CELLS)(cells.uns["iroot"], "adata.uns['iroot']")
     op = operator_of(cells, operator, use_rep)
     cells.obs[key_added] = np.array(op.spectrum(n_components + 1).dynamics.pseudotime(place))
     return cells if copy else None
-
-
-def first_cell(cells: Any) -> Any:
-    """Return the number of the cell that scanpy's users name in `uns` as the first one."""
-    if "iroot" in cells.uns:
-        return a_count(0, MOST_CELLS)(cells.uns["iroot"], "adata.uns['iroot']")
-    raise InputError(
-        "There is no root; received no `root`, and no 'iroot' in `adata.uns`. Set "
-        "adata.uns['iroot'] to the number of an early cell, or pass `root`."
-    )
 
 
 def cells_of(adata: Any, copy: bool) -> Any:
@@ -226,8 +223,7 @@ def operator_of(cells: Any, operator: Operator | None, use_rep: str) -> Operator
     if operator.n_points != cells.n_obs:
         raise InputError(
             "The operator is not that of these cells; received an operator of "
-            f"{operator.n_points} points, {cells.n_obs} cells. Estimate it from this very object, "
-            "without leaving cells out."
+            f"{operator.n_points} points, {cells.n_obs} cells. Estimate it from this very object."
         )
     return operator
 

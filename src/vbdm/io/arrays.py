@@ -157,15 +157,10 @@ def choose_key(
     if names:
         suggestion = suggested(wanted, names, likely)
         advice = f"Choose one with `{parameter}`, such as {parameter}={suggestion!r}."
-    seen = (
-        f"no `{parameter}`, and {len(names)} {what}s"
-        if wanted is None
-        else f"{parameter}={wanted!r}"
-    )
-    raise InputError(
-        f"{(f'Which {what} is meant?' if wanted is None else f'The file has no such {what}.')}; "
-        f"received {seen}. In the file: {there}. {advice}"
-    )
+    first, seen = f"The file has no such {what}.", f"{parameter}={wanted!r}"
+    if wanted is None:
+        first, seen = f"Which {what} is meant?", f"no `{parameter}`, and {len(names)} {what}s"
+    raise InputError(f"{first}; received {seen}. In the file: {there}. {advice}")
 
 
 def suggested(wanted: str | None, names: Sequence[str], likely: Sequence[str]) -> str:

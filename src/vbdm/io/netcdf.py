@@ -96,8 +96,7 @@ def refuse_repeated(words: list[str], parameter: str) -> None:
     """Raise if a word is given twice."""
     if len(set(words)) < len(words):
         raise InputError(
-            f"`{parameter}` must name each of them once; received {','.join(words)!r}. Leave "
-            "the repetition out."
+            f"`{parameter}` must name each once; received {','.join(words)!r}. Leave one out."
         )
 
 
@@ -131,11 +130,9 @@ def flatten(variable: Any, sample_dims: list[str]) -> tuple[NDArray[Any], list[s
     absent = [name for name in sample_dims if name not in variable.dims]
     if absent:
         dims = [str(name) for name in variable.dims]
-        advice = (
-            f"Name the dimension with `sample_dims`, such as sample_dims={dims[0]!r}."
-            if dims
-            else "Choose another variable."
-        )
+        advice = "Choose another variable."
+        if dims:
+            advice = f"Name the dimension with `sample_dims`, such as sample_dims={dims[0]!r}."
         raise InputError(
             f"The variable {str(variable.name)!r} has no dimension {absent[0]!r} to become rows; "
             f"received {described(variable)}. {advice}"
@@ -153,17 +150,12 @@ def column_names(variable: Any, dims: Sequence[Any]) -> list[str]:
     """Return one name per column, such as ``sst[lat=10,lon=20]``."""
     names = [""]
     for dim in dims:
-        labels = labels_of(variable, dim)
+        # A label for each place: its coordinate, else its number.
+        labels = [str(place) for place in range(variable.sizes[dim])]
+        if dim in variable.coords:
+            values = variable.coords[dim].values
+            own = [f"{v:.7g}" if values.dtype.kind == "f" else str(v) for v in values.tolist()]
+            labels = own if len(set(own)) == len(own) else labels
+        labels = [f"{dim}={label}" for label in labels]
         names = [f"{name},{label}" if name else label for name in names for label in labels]
     return [f"{variable.name}[{name}]" if name else str(variable.name) for name in names]
-
-
-def labels_of(variable: Any, dim: Any) -> list[str]:
-    """Return a label for each place along a dimension: its coordinate, else its number."""
-    places: list[Any] = list(range(variable.sizes[dim]))
-    if dim in variable.coords:
-        values = variable.coords[dim].values
-        labels = [f"{v:.7g}" if values.dtype.kind == "f" else str(v) for v in values.tolist()]
-        if len(set(labels)) == len(labels):
-            places = labels
-    return [f"{dim}={place}" for place in places]

@@ -101,16 +101,12 @@ def check_columns(schema: Any, chosen: list[str], path: Path) -> None:
     if not wrong:
         return
     numeric = [name for name in schema.names if is_real(schema.field(name).type)]
-    reason = (
-        TRUTH_VALUES
-        if all(types.is_boolean(schema.field(name).type) for name in wrong)
-        else "Columns of labels, dates or lists are no coordinates."
-    )
-    advice = (
-        f"Choose others with `columns`; those with numbers: {listed(numeric, 20)}."
-        if numeric
-        else "Choose another file: this one has no columns of numbers."
-    )
+    reason = "Columns of labels, dates or lists are no coordinates."
+    if all(types.is_boolean(schema.field(name).type) for name in wrong):
+        reason = TRUTH_VALUES
+    advice = "Choose another file: this one has no columns of numbers."
+    if numeric:
+        advice = f"Choose others with `columns`; those with numbers: {listed(numeric, 20)}."
     raise InputError(
         "All columns must hold real numbers; received "
         f"{listed([f'{name!r} ({schema.field(name).type})' for name in wrong])}. {reason} {advice}"

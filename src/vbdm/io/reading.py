@@ -263,9 +263,8 @@ def table_of(path: Path, kind: Format, options: Options) -> Table:
         raise cannot_open(os.fspath(path), error) from error
     except MemoryError as error:
         raise OutOfMemoryError(
-            f"The file does not fit into memory; received {path.name!r} ({error}). Either it is "
-            "too large for this machine, or its header is damaged. Try fewer columns, or thin the "
-            "file first."
+            f"The file does not fit into memory, or is damaged; received {path.name!r} ({error}). "
+            "Try fewer columns, or thin the file first."
         ) from error
     except Exception as error:
         # Each library has its own exceptions for damaged files, and some raise any exception.
@@ -321,8 +320,7 @@ def check_text(value: Any, name: str) -> None:
     """Raise unless a value is text or None."""
     if value is not None and not isinstance(value, str):
         raise InputError(
-            f"`{name}` must be text; received {repr(value)[:200]}. Write it in quotes, or leave "
-            f"`{name}` out."
+            f"`{name}` must be text; received {repr(value)[:200]}. Write it in quotes."
         )
 
 

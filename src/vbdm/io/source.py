@@ -52,8 +52,7 @@ def check_file(path: Any, what: str = "The file") -> Path:
         raise cannot_open(path, error, what) from None
     if not exists:
         raise InputError(
-            f"{what} does not exist; received {os.fspath(path)!r}. Check the name and the "
-            "folder in which the command runs."
+            f"{what} does not exist; received {os.fspath(path)!r}. Check its name and folder."
         )
     try:
         # Looked at before it is opened: a pipe may have nobody at its other end.
@@ -77,8 +76,7 @@ def check_topology(path: Any) -> Path:
     source = check_file(path, "The topology file")
     if is_pipe(source):
         raise InputError(
-            f"The topology must be a file; received {os.fspath(path)!r}, a pipe. Save it to a "
-            "file first."
+            f"The topology must be a file; received {os.fspath(path)!r}, a pipe. Save it first."
         )
     return source
 
@@ -88,8 +86,7 @@ def check_folder(path: Path, format: str | None) -> None:
     may_be_folder = path.suffix.lower() == ".zarr" or format in ("zarr", "netcdf")
     if path.is_dir() and not may_be_folder:
         raise InputError(
-            f"A file is needed, not a folder; received {os.fspath(path)!r}. Name a file "
-            "inside the folder."
+            f"A file is needed, not a folder; received {os.fspath(path)!r}. Name one inside it."
         )
     if path.is_dir():
         check_store(path)
@@ -98,13 +95,11 @@ def check_folder(path: Path, format: str | None) -> None:
 def cannot_open(path: Any, error: Exception, what: str = "The file") -> InputError:
     """Return the error for a file that the system does not open."""
     denied = isinstance(error, PermissionError)
-    reason = (
-        "You may not have the right to read it." if denied else "The system refuses to read it."
-    )
+    reason = "You may not have the right to" if denied else "The system refuses to"
     return InputError(
         f"{what} cannot be opened; received {path!r} "
-        f"({getattr(error, 'strerror', None) or error}). {reason} Ask its owner for the right to "
-        "read it, or copy it to a folder of your own."
+        f"({getattr(error, 'strerror', None) or error}). {reason} read it. Ask its owner for the "
+        "right, or copy it to a folder of your own."
     )
 
 

@@ -50,8 +50,7 @@ def read(path: Path, options: Options) -> Table:
     """Read a text file."""
     if options.header not in ("auto", True, False):
         raise InputError(
-            f"`header` is 'auto', True or False; received {options.header!r}. Leave it out to have "
-            "it found out."
+            f"`header` is 'auto', True or False; received {options.header!r}. Leave it out."
         )
     check_is_text(path)
     try:
@@ -81,8 +80,8 @@ def not_utf8(path: Path, error: UnicodeDecodeError) -> InputError:
     """Return the error for text in an encoding other than UTF-8."""
     return InputError(
         f"The text is not in UTF-8; received {path.name!r} with the byte "
-        f"0x{error.object[error.start]:02x} ({error.reason}). Older programs write Latin-1 or "
-        "Windows-1252. Save it again as UTF-8; in Excel the file type is called 'CSV UTF-8'."
+        f"0x{error.object[error.start]:02x} ({error.reason}). Older programs write Latin-1. "
+        "Save it again as UTF-8; in Excel the file type is called 'CSV UTF-8'."
     )
 
 
@@ -257,12 +256,10 @@ def no_number(path: Path, cells: list[str], position: int, layout: Layout) -> In
         because = "Decimal commas must be points, and labels or dates are no coordinates."
     elif cell.startswith("#"):
         because = "A spreadsheet writes this where a formula has no value."
-    advice = (
-        f"Choose other columns with `columns`, such as columns="
-        f"{as_choice(others, layout.names)!r}, or correct the cell."
-        if others
-        else "Correct the cell."
-    )
+    advice = "Correct the cell."
+    if others:
+        choice = as_choice(others, layout.names)
+        advice = f"Choose other columns, such as columns={choice!r}, or correct the cell."
     return InputError(
         f"A cell is not a number; received {cell[:60]!r} in line {line}, column {name!r} (number "
         f"{position}). {because} {advice}"

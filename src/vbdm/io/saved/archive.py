@@ -130,9 +130,7 @@ def cannot_save(item: Any, name: str) -> InputError:
     name = "bandwidth" if name in ("values", "first", "second") else name
     kind = f"{type(item).__name__} {getattr(item, '__name__', '')}".strip()
     advice = FUNCTIONS.get(name, "Pass plain numbers, text, lists or arrays of numbers.")
-    return InputError(
-        f"`{name}` cannot be saved; received {kind}. Files hold no code. {advice}"
-    )
+    return InputError(f"`{name}` cannot be saved; received {kind}. Files hold no code. {advice}")
 
 
 def not_readable(source: Path, state: str) -> InputError:
