@@ -385,7 +385,7 @@ class Remembered:
     def choose(self, *given: Any) -> Any:
         """Refuse to choose ε, or to estimate the dimension."""
         name = type(self).__name__
-        raise InputError(f"The file keeps no rule of your own; received {name}. Pass it again.")
+        raise InputError(f"A rule of your own was not kept; received {name}. Pass it again.")
 
     estimate = choose
 
