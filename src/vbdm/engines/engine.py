@@ -115,12 +115,7 @@ class Engine(Protocol):
         """Return diag(f) A diag(f) P as CSR, P giving each point the value of its cell."""
 
     def parts_of_cells(
-        self,
-        links: list[Any],
-        labels: IntArray,
-        root: FloatArray,
-        apart: BoolArray,
-        least: float,
+        self, links: list[Any], labels: IntArray, root: FloatArray, apart: BoolArray, least: float
     ) -> IntArray:
         """Return the connected parts of cells, (N,), numbered by their first points.
 

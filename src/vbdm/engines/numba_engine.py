@@ -151,11 +151,7 @@ def sums_over_cells(matrix: Any, factor: FloatArray, labels: IntArray) -> Any:
 
 
 def parts_of_cells(
-    links: list[Any],
-    labels: IntArray,
-    root: FloatArray,
-    apart: BoolArray,
-    least: float,
+    links: list[Any], labels: IntArray, root: FloatArray, apart: BoolArray, least: float
 ) -> IntArray:
     """Return the connected parts of cells."""
     parents = np.arange(len(labels))

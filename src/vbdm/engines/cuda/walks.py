@@ -176,14 +176,7 @@ def pairs_to(reach: Reach, points: Any, rho: Any) -> tuple[Any, Any, Any]:
 
     def launch(*args: Any) -> None:
         device.launch(
-            "walks",
-            "pairs_of_points",
-            m,
-            *reach_args(reach),
-            *new,
-            *args,
-            columns=n,
-            per_warp=True,
+            "walks", "pairs_of_points", m, *reach_args(reach), *new, *args, columns=n, per_warp=True
         )
 
     launch(counts, None, None, None)
