@@ -33,11 +33,7 @@ def need(module: str, path: str | os.PathLike[str], extra: str, doing: str = "Re
 
 
 def missing_library(
-    module: str,
-    path: str | os.PathLike[str],
-    extra: str,
-    why: str = "",
-    doing: str = "Reading",
+    module: str, path: str | os.PathLike[str], extra: str, why: str = "", doing: str = "Reading"
 ) -> InputError:
     """Return the error that names the install command."""
     library = module.split(".")[0]
@@ -169,18 +165,9 @@ def sync_folder(folder: Path) -> None:
 def plain(value: Any) -> Any:
     """Return a value made of text, numbers, truth values, None, lists and dicts only.
 
-    Parameters
-    ----------
-    value : anything
-        Arrays become nested lists; mappings and dataclasses become dicts whose keys are text;
-        paths become text; any other object becomes its `str`.
+    Dicts get keys of text, unknown objects become their `str`. JSON knows neither NaN nor infinity:
+    both become None. All text can be written as UTF-8.
 
-    Notes
-    -----
-    JSON knows neither NaN nor infinity: both become None. All text can be written as UTF-8.
-
-    Examples
-    --------
     >>> plain({"values": np.array([1.0, np.nan]), "count": np.int64(3), "pair": (True, None)})
     {'values': [1.0, None], 'count': 3, 'pair': [True, None]}
     """
@@ -191,7 +178,12 @@ def plain(value: Any) -> Any:
     if value is None or isinstance(value, (bool, int)):
         return value
     if isinstance(value, (np.ndarray, np.generic)):
-        return plain_numbers(value)
+        kind = value.dtype.kind
+        if kind == "f":
+            # Python's float is 64 bits wide: wider NumPy types would not become plain numbers.
+            value = value.astype(np.float64)
+        finite = kind in "biu" or (kind == "f" and np.isfinite(value).all())
+        return value.tolist() if finite else plain(value.tolist())
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
@@ -201,17 +193,6 @@ def plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return plain(dataclasses.asdict(value))
     return readable(str(value))
-
-
-def plain_numbers(values: Any) -> Any:
-    """Return an array as nested lists, or a NumPy number as a number; fast if all are finite."""
-    kind = values.dtype.kind
-    if kind == "f":
-        # Python's float is 64 bits wide: wider NumPy types would not become plain numbers.
-        values = values.astype(np.float64)
-    if kind in "biu" or (kind == "f" and np.isfinite(values).all()):
-        return values.tolist()
-    return plain(values.tolist())
 
 
 def readable(text: str) -> str:

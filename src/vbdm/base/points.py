@@ -35,12 +35,10 @@ def check_points(
         there = placed is not None and is_elsewhere(found)
         X: Any = found if there else np.asarray(to_host(found))
         refuse_kind(X)
-        elsewhere = is_elsewhere(X)
-        X = (
-            contiguous(X.astype(np.float64, copy=False))
-            if elsewhere
-            else np.asarray(X, np.float64, order="C")
-        )
+        if is_elsewhere(X):
+            X = contiguous(X.astype(np.float64, copy=False))
+        else:
+            X = np.asarray(X, np.float64, order="C")
     except InputError:
         raise
     except (TypeError, ValueError, OverflowError) as error:
@@ -59,23 +57,19 @@ def check_points(
         X = placed(X)
     check_finite(X, "points")
     checked: FloatArray = X
-    if len(X) and are_too_far_apart(X):
+    # A bound that nearly all points keep costs no pass along each column, slow on a device.
+    side = 2 * max(float(X.max()), -float(X.min())) if len(X) else 0.0
+    with np.errstate(over="ignore"):
+        too_far = not (
+            np.isfinite(X.shape[1] * side * side) or np.isfinite(np.square(np.ptp(X, axis=0)).sum())
+        )
+    if too_far:
         raise InputError(
             "The points lie too far apart for their squared distances to be numbers; received a "
             f"largest coordinate of {float(np.abs(X).max()):.3g}. Check the units and the codes "
             "for missing values."
         )
     return checked
-
-
-def are_too_far_apart(X: FloatArray) -> bool:
-    """Tell whether squared distances of points overflow."""
-    # A bound that nearly all points keep costs no pass along each column, slow on a device.
-    side = 2 * max(float(X.max()), -float(X.min()))
-    if np.isfinite(X.shape[1] * side * side):
-        return False
-    with np.errstate(over="ignore"):
-        return not np.isfinite(np.square(np.ptp(X, axis=0)).sum())
 
 
 def check_finite(array: FloatArray, name: str, first_row: int = 0) -> None:

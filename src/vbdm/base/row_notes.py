@@ -50,24 +50,15 @@ class Labels:
 
 @dataclass(frozen=True, eq=False)
 class RowNotes:
-    """What a file says about its rows beside their coordinates.
+    """What a file says about its rows beside their coordinates."""
 
-    Attributes
-    ----------
-    labels : mapping from str to Labels
-        Columns of text, and categories of an AnnData file.
-    numbers : mapping from str to (N,) float64 array
-        Columns of numbers that are no coordinates; NaN where a value is missing.
-    times : (N,) array of datetime64 or float64, or None
-        Time of each row; NaT or NaN where it is missing.
-    time_name : str
-        Name of the times, with their unit if they are numbers, such as "time (ps)".
-    """
-
+    #: Columns of text, and categories of an AnnData file
     labels: Mapping[str, Labels] = field(default_factory=dict)
+    #: Columns of numbers that are no coordinates, (N,); NaN where a value is missing
     numbers: Mapping[str, FloatArray] = field(default_factory=dict)
+    #: Time of each row, (N,), datetime64 or float64; NaT or NaN where it is missing
     times: NDArray[Any] | None = None
-    time_name: str = ""
+    time_name: str = ""  #: name of the times, with their unit if they are numbers: "time (ps)"
 
     def __bool__(self) -> bool:
         """Whether anything is known."""
