@@ -21,10 +21,13 @@ def pairs_within(reach: Reach, leaves: slice, n_pairs: int) -> tuple[IntArray, F
         return np.empty(0, dtype=np.int32), np.empty(0)
     starts, rows = tree.starts, tree.rows_of(leaves)
     width = int(np.diff(starts).max())
-    found = [
-        pairs_of_leaves(reach, starts, width, own[part], other[part])
-        for part in slices(len(own), size=max(1, MEASURED // width**2))
-    ]
+    found = []
+    for part in slices(len(own), size=max(1, MEASURED // width**2)):
+        i, j, total, product = distances_between(reach, starts, width, own[part], other[part])
+        hits = np.flatnonzero(total < reach.cut * product)
+        row, place = np.divmod(hits, width)
+        scaled = total.ravel()[hits] / product.ravel()[hits]
+        found.append((i.ravel()[row], j[row // width, place], scaled))
     row, neighbors, scaled = (np.concatenate(part) for part in zip(*found, strict=True))
     row -= rows.start
     # Pairs come leaf by leaf: a stable sort by rows leaves the neighbours in ascending order. NumPy
@@ -94,21 +97,6 @@ def gaps(
     return total
 
 
-def pairs_of_leaves(
-    reach: Reach,
-    starts: NDArray[np.intp],
-    width: int,
-    own: NDArray[np.intp],
-    other: NDArray[np.intp],
-) -> tuple[NDArray[np.intp], NDArray[np.intp], FloatArray]:
-    """Return the pairs within reach between two leaves each: rows, columns, values."""
-    i, j, total, product = distances_between(reach, starts, width, own, other)
-    hits = np.flatnonzero(total < reach.cut * product)
-    row, place = np.divmod(hits, width)
-    scaled = total.ravel()[hits] / product.ravel()[hits]
-    return i.ravel()[row], j[row // width, place], scaled
-
-
 def distances_between(
     reach: Reach,
     starts: NDArray[np.intp],
@@ -148,32 +136,25 @@ def pairs_to(
     Each new point goes down the tree, all at once.
     """
     new, leaf = descend(reach, points, points, rho, np.arange(len(points)))
-    width = int(np.diff(reach.tree.starts).max())
+    tree, starts = reach.tree, reach.tree.starts
+    width = int(np.diff(starts).max())
     counts = np.zeros(len(points), dtype=np.intp)
     neighbors, scaled = [np.zeros(0, dtype=np.int32)], [np.zeros(0)]
     for part in slices(len(new), size=max(1, MEASURED // width)):
         own = new[part]
-        j, total, product = to_leaves(reach, points[own], rho[own], leaf[part], width)
+        j = starts[leaf[part], None] + np.arange(width)
+        inside = j < starts[leaf[part] + 1, None]
+        # Leaves differ by one point: the place after a shorter one gets ρ = 0, as above.
+        np.minimum(j, tree.n_points - 1, out=j)
+        total = np.zeros(j.shape)
+        for x, column, length in zip(points[own].T, tree.columns, tree.period, strict=True):
+            gap = column[j] - x[:, None]
+            if length > 0:
+                gap -= length * np.rint(gap / length)
+            total += np.square(gap, out=gap)
+        product = rho[own, None] * np.where(inside, reach.rho[j], 0.0)
         hits = total < reach.cut * product
         counts += np.bincount(own, hits.sum(axis=1), len(counts)).astype(np.intp)
         neighbors.append(j[hits].astype(np.int32))
         scaled.append(total[hits] / product[hits])
     return counts, np.concatenate(neighbors), np.concatenate(scaled)
-
-
-def to_leaves(
-    reach: Reach, points: FloatArray, rho: FloatArray, leaf: NDArray[np.intp], width: int
-) -> tuple[NDArray[np.intp], FloatArray, FloatArray]:
-    """Return the points of one leaf for each new point, and |x-y|² and ρ(x) ρ(y); (m, width)."""
-    tree, starts = reach.tree, reach.tree.starts
-    j = starts[leaf, None] + np.arange(width)
-    inside = j < starts[leaf + 1, None]
-    # Leaves differ by one point: the place after a shorter one gets ρ = 0, which reaches nothing.
-    np.minimum(j, tree.n_points - 1, out=j)
-    total = np.zeros(j.shape)
-    for x, column, length in zip(points.T, tree.columns, tree.period, strict=True):
-        gap = column[j] - x[:, None]
-        if length > 0:
-            gap -= length * np.rint(gap / length)
-        total += np.square(gap, out=gap)
-    return j, total, rho[:, None] * np.where(inside, reach.rho[j], 0.0)

@@ -25,23 +25,9 @@ def in_memory(points: Any) -> Any:
     return points
 
 
-def no_index(tree: Any) -> Any:
-    """Return None: the search room has SciPy's tree."""
-    return None
-
-
 def tree_order(columns: FloatArray, depth: int) -> NDArray[np.intp]:
-    """Return the points in the order of the tree: every node is split at its widest column.
+    """Return the points, (n, N) by columns, in tree order: nodes are split at the widest column.
 
-    Parameters
-    ----------
-    columns : (n, N) array
-        Coordinates.
-    depth : int
-        The level down to which nodes are split.
-
-    Notes
-    -----
     Points of a node whose coordinate is below the median go to its first child; ties are told apart
     by their present places, and the others keep theirs. So the order is unique.
     """
@@ -64,7 +50,11 @@ def split_level(columns: FloatArray, level: int) -> NDArray[np.intp]:
     node = np.repeat(np.arange(len(sizes)), sizes)
     keys = columns[spread.argmax(axis=0)[node], np.arange(n)]
     n_first = below[1:-1:2] - begin
-    split = medians(keys, node, begin, sizes, n_first)[node]
+    # The largest key of each node's first child is its n_first-th smallest.
+    table = np.full((len(sizes), int(sizes.max())), np.inf)
+    table[node, np.arange(n) - begin[node]] = keys
+    table.partition(np.unique(n_first - 1), axis=1)
+    split = table[np.arange(len(sizes)), n_first - 1][node]
     lower, tied = keys < split, keys == split
     # Of the ties, each node sends as many to its first child as are missing there.
     missing = n_first - np.add.reduceat(lower, begin)
@@ -78,21 +68,6 @@ def split_level(columns: FloatArray, level: int) -> NDArray[np.intp]:
     result = np.empty(n, dtype=np.intp)
     result[goal] = place
     return result
-
-
-def medians(
-    keys: FloatArray,
-    node: NDArray[np.intp],
-    begin: NDArray[np.intp],
-    sizes: NDArray[np.intp],
-    n_first: NDArray[np.intp],
-) -> FloatArray:
-    """Return the largest key of each node's first child: its n_first-th smallest key."""
-    table = np.full((len(sizes), int(sizes.max())), np.inf)
-    table[node, np.arange(len(keys)) - begin[node]] = keys
-    wanted = np.unique(n_first - 1)
-    table.partition(wanted, axis=1)
-    return np.asarray(table[np.arange(len(sizes)), n_first - 1])
 
 
 def multiply(
@@ -170,7 +145,11 @@ def pieces(matrix: Any, scale: FloatArray, least: float, few: int) -> NDArray[np
     blocks = list(slices(matrix.shape[0], rows_that_fit(matrix.nnz, matrix.shape[0])))
     for links in (few, None):
         work = partial(links_between, matrix, labels, scale, least, links)
-        labels = join_labels(labels, np.hstack(list(in_order(work, blocks))))
+        linked, n = np.hstack(list(in_order(work, blocks))), int(labels.max()) + 1
+        graph = coo_array((np.ones(linked.shape[1], dtype=np.int8), tuple(linked)), shape=(n, n))
+        # Pieces are numbered by their first points.
+        parts = connected_components(graph, directed=False)[1]
+        labels = np.asarray(parts[labels], dtype=np.int32)
         if labels.max() == 0:
             break
     return np.asarray(np.unique(labels, return_index=True)[1][labels])
@@ -194,31 +173,14 @@ def links_between(
     return np.stack([labels[row[linked]], labels[column[linked]]])
 
 
-def join_labels(labels: IntArray, links: IntArray) -> IntArray:
-    """Return the labels of the points after joining pairs of labels, numbered by first points."""
-    n = int(labels.max()) + 1
-    graph = coo_array((np.ones(links.shape[1], dtype=np.int8), tuple(links)), shape=(n, n))
-    parts = connected_components(graph, directed=False)[1]
-    return np.asarray(parts[labels], dtype=np.int32)
-
-
 def parts_of_cells(
     links: list[Any], labels: IntArray, root: FloatArray, apart: BoolArray, least: float
 ) -> IntArray:
     """Return the connected parts of cells."""
     n = len(labels)
-    row, column, strength = inner_links(labels, links, root)
-    tight = (strength >= least) & ~(apart[row] | apart[column])
-    pairs = (np.ones(tight.sum(), dtype=np.int8), (row[tight], column[tight]))
-    return np.asarray(connected_components(coo_array(pairs, shape=(n, n)), directed=False)[1])
 
-
-def inner_links(
-    labels: IntArray, links: list[Any], root: FloatArray
-) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return the links that stay inside a cell, with their strengths |K_ij| root_i root_j."""
-
-    def work(block: tuple[Any, int, IntArray, FloatArray]) -> tuple[IntArray, IntArray, FloatArray]:
+    def inner(block: tuple[Any, int, IntArray, FloatArray]) -> tuple[Any, Any, Any]:
+        """Return the links that stay inside a cell, with their strengths."""
         pointer, start, column, value = block
         count = np.diff(pointer)
         inside = np.flatnonzero(
@@ -228,9 +190,11 @@ def inner_links(
         column = column[inside]
         return row, column, np.abs(value[inside]) * root[row] * root[column]
 
-    found = list(in_order(work, row_blocks(links)))
+    found = list(in_order(inner, row_blocks(links)))
     row, column, strength = (np.concatenate(part) for part in zip(*found, strict=True))
-    return row, column, strength
+    tight = (strength >= least) & ~(apart[row] | apart[column])
+    pairs = (np.ones(tight.sum(), dtype=np.int8), (row[tight], column[tight]))
+    return np.asarray(connected_components(coo_array(pairs, shape=(n, n)), directed=False)[1])
 
 
 def row_blocks(matrices: list[Any]) -> Iterator[tuple[Any, int, IntArray, FloatArray]]:
@@ -249,7 +213,7 @@ class ScipyEngine:
     credit: ClassVar[Credit] = Credit("scipy", "NumPy and SciPy")
     placed = staticmethod(in_memory)
     order = staticmethod(tree_order)
-    nearest = staticmethod(no_index)
+    nearest = staticmethod(lambda tree: None)  # the search room has SciPy's tree
     count_within = staticmethod(count_within)
     pairs_within = staticmethod(pairs_within)
     pairs_to = staticmethod(pairs_to)

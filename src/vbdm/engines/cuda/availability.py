@@ -55,7 +55,14 @@ def the_device() -> Device:
     check_driver(cupy)
     with errors_in_words():
         device = Device()
-    check_age(device)
+    major, minor = device.capability
+    received = f"{device.name}, of compute capability {major}.{minor}"
+    if device.capability < OLDEST:
+        raise unusable(received, f"{OLDEST[0]}.{OLDEST[1]} is the least: use a later one")
+    made_for = cupy.cuda.runtime.runtimeGetVersion()
+    if made_for >= 13000 and device.capability < OLDEST_OF_CUDA_13:
+        received += f", and a CuPy for CUDA {dotted(made_for)}"
+        raise unusable(received, f"CUDA 12 compiles for this device: {OLDER}")
     with errors_in_words():
         # This compiles a line, so a compiler that is missing is found out now.
         works = (device.array(np.arange(3.0)) * 2).get().tolist() == [0.0, 2.0, 4.0]
@@ -113,18 +120,6 @@ def check_driver(cupy: Any) -> None:
         raise unusable("a driver that sees none", hint)
 
 
-def check_age(device: Device) -> None:
-    """Raise if the device is too old, for us or for the CUDA that CuPy is made for."""
-    major, minor = device.capability
-    received = f"{device.name}, of compute capability {major}.{minor}"
-    if device.capability < OLDEST:
-        raise unusable(received, f"{OLDEST[0]}.{OLDEST[1]} is the least: use a later one")
-    made_for = device.cupy.cuda.runtime.runtimeGetVersion()
-    if made_for >= 13000 and device.capability < OLDEST_OF_CUDA_13:
-        received += f", and a CuPy for CUDA {dotted(made_for)}"
-        raise unusable(received, f"CUDA 12 compiles for this device: {OLDER}")
-
-
 def unusable(received: str, hint: str = "Run nvidia-smi") -> DeviceError:
     """Return the error for a device that is not there, or cannot be used."""
     return DeviceError(f"No GPU can be used here; received {received}. {hint}; {OTHERWISE}")
@@ -143,15 +138,10 @@ def device_facts() -> dict[str, Any]:
         with errors_in_words():
             return facts | device.facts()
     except DeviceError as error:
-        return facts | {"why_not": reason_of(error)}
-
-
-def reason_of(error: DeviceError) -> str:
-    """Return one line of an error: what was received, and the likely cause."""
-    if find_spec("cupy") is None:
-        return "CuPy is not installed"
-    _, _, rest = str(error).partition("; received ")
-    return rest.partition(". ")[0] or str(error)
+        if find_spec("cupy") is None:
+            return facts | {"why_not": "CuPy is not installed"}
+        _, _, rest = str(error).partition("; received ")
+        return facts | {"why_not": rest.partition(". ")[0] or str(error)}
 
 
 @contextmanager

@@ -28,7 +28,12 @@ def sums_over_cells(matrix: DeviceCsr, factor: Any, labels: Any) -> DeviceCsr:
     """
     device, n = matrix.device, matrix.shape[0]
     n_cells = int(labels.max()) + 1
-    first, last = first_and_last(matrix, labels, n_cells)
+    first = last = None
+    if matrix.ascends:
+        first = device.empty(n_cells, np.int32)
+        first[...] = len(labels)
+        last = np.zeros(n_cells, dtype=np.int32, like=labels)
+        on_points(device, "extend_cells", labels, first, last)
     counts = device.empty(n, np.int64)
     matrix.on_rows("count_cells", labels, first, counts)
     pointer = row_pointer(counts)
@@ -38,17 +43,6 @@ def sums_over_cells(matrix: DeviceCsr, factor: Any, labels: Any) -> DeviceCsr:
     result = DeviceCsr(values, columns, pointer, (n, n_cells), is_sorted=True)
     result.on_rows("sort_rows")
     return result
-
-
-def first_and_last(matrix: DeviceCsr, labels: Any, n_cells: int) -> tuple[Any, Any]:
-    """Return the first and the last point of each cell; None, None if columns do not ascend."""
-    if not matrix.ascends:
-        return None, None
-    first = matrix.device.empty(n_cells, np.int32)
-    first[...] = len(labels)
-    last = np.zeros(n_cells, dtype=np.int32, like=labels)
-    on_points(matrix.device, "extend_cells", labels, first, last)
-    return first, last
 
 
 def parts_of_cells(links: list[DeviceCsr], labels: Any, root: Any, apart: Any, least: float) -> Any:
