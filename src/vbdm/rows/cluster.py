@@ -318,15 +318,10 @@ def failure_in_words(error: BaseException, homes: Homes) -> ClusterError | None:
     from distributed.comm import CommClosedError
     from distributed.scheduler import KilledWorker
 
-    if isinstance(error, KilledWorker | MemoryError):
-        return too_large(error, homes)
     if isinstance(error, CancelledError | CommClosedError | ClosedClientError):
         return gone(in_short(error))
-    return None
-
-
-def too_large(error: BaseException, homes: Homes) -> ClusterError:
-    """Return the error for blocks on which workers ended."""
+    if not isinstance(error, KilledWorker | MemoryError):
+        return None
     partition, limit = homes.partition, least_memory(homes.workers)
     memory = "no limit of memory" if limit is None else f"{limit / 1e9:.2g} GB of memory each"
     ended = "no memory left" if isinstance(error, MemoryError) else "several workers ended by it"

@@ -89,21 +89,12 @@ class Place(Protocol):
         n_results: int = 1,
         n_written: int = 0,
     ) -> list[Any]:
-        """Call a function of a block, and return handles of what it returns.
+        """Call a function of a block, near its values, and return handles of what it returns.
 
-        Parameters
-        ----------
-        block : int
-            Number of the block, near whose values the function should run.
-        function : callable
-            Gets the arguments, handles replaced by their values, also in lists and tuples.
-        args : tuple
-            Arguments.
-        n_results : int
-            Number of results: 1 for what is returned, more for the entries of a tuple, or 0.
-        n_written : int
-            The function changes the values of its first `n_written` arguments, all of them handles.
-            These must not be used any more: their new handles come first in the list.
+        Handles among the arguments, also in lists, are replaced by their values. `n_results` is 1
+        for what is returned, more for the entries of a tuple, or 0. The function changes the values
+        of its first `n_written` arguments, all of them handles, which must not be used any more:
+        their new handles come first in the list.
         """
 
     def run_all(

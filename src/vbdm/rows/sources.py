@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -103,9 +103,23 @@ def open_points(X: Any) -> Any:
                 "folder in which Python runs."
             )
         suffix = path.suffix.lower()
+        if suffix == ".parquet" or suffix == ".pq":
+            return opened_parquet(path)
         if suffix == ".npy":
-            return opened_npy(path)
-        return opened_zarr(path) if suffix == ".zarr" else opened_parquet(path)
+            with reading(path, "npy"):
+                values = np.load(path, mmap_mode="r", allow_pickle=False)
+                if not isinstance(values, np.ndarray):
+                    raise ValueError("an archive of arrays")
+            if values.dtype == np.float64 and values.flags.c_contiguous:
+                return values
+            # Numbers of another type are converted chunk by chunk.
+            return chunks_of(values, f"The array in {path.name!r}")
+        zarr = need("zarr", path, "zarr")
+        check_store(path)
+        with reading(path, "zarr"):
+            node = zarr.open(path, mode="r")
+            array = node if isinstance(node, zarr.Array) else only_table(node)
+        return with_errors_of_file(chunks_of(array, f"The array in {path.name!r}"), path, "zarr")
     library = type(X).__module__.partition(".")[0]
     if library == "zarr" and hasattr(X, "members"):
         return chunks_of(only_table(X), "The array in the group")
@@ -119,27 +133,6 @@ def open_points(X: Any) -> Any:
 def is_dask_array(X: Any) -> bool:
     """Tell whether this is an array of Dask, without loading Dask."""
     return type(X).__module__.startswith("dask.array") and hasattr(X, "dask")
-
-
-def opened_npy(path: Path) -> Any:
-    """Map an ``.npy`` file; numbers of another type than float64 are converted chunk by chunk."""
-    with reading(path, "npy"):
-        values = np.load(path, mmap_mode="r", allow_pickle=False)
-        if not isinstance(values, np.ndarray):
-            raise ValueError("an archive of arrays")
-    if values.dtype == np.float64 and values.flags.c_contiguous:
-        return values
-    return chunks_of(values, f"The array in {path.name!r}")
-
-
-def opened_zarr(path: Path) -> Chunks:
-    """Return the chunks of an array, or of the only table in a group."""
-    zarr = need("zarr", path, "zarr")
-    check_store(path)
-    with reading(path, "zarr"):
-        node = zarr.open(path, mode="r")
-        array = node if isinstance(node, zarr.Array) else only_table(node)
-    return with_errors_of_file(chunks_of(array, f"The array in {path.name!r}"), path, "zarr")
 
 
 def only_table(group: Any) -> Any:
@@ -274,21 +267,16 @@ def check_store(folder: Path) -> None:
     for inner in folder.rglob("*"):
         if inner.is_symlink() and not inner.resolve().is_relative_to(home):
             raise leads_out(inner.name, f"a link to {os.readlink(inner)!r}")
-        if inner.name in DESCRIPTIONS and inner.is_file() and names_pickles(inner):
+        description = None
+        if inner.name in DESCRIPTIONS and inner.is_file():
+            # The library tells what is wrong with a description that cannot be read.
+            with suppress(ValueError, OSError, RecursionError):
+                description = json.loads(inner.read_bytes())
+        if has_pickle(description):
             raise InputError(
                 "The array must hold real numbers; received pickles, by "
                 f"{inner.relative_to(folder).as_posix()!r}. Save the numbers again, as float64."
             )
-
-
-def names_pickles(path: Path) -> bool:
-    """Tell whether a description has arrays packed or unpacked by pickling."""
-    try:
-        description = json.loads(path.read_bytes())
-    except (ValueError, OSError, RecursionError):
-        # The library tells what is wrong with it.
-        return False
-    return has_pickle(description)
 
 
 def has_pickle(value: Any) -> bool:
