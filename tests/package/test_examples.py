@@ -197,7 +197,7 @@ def check_disconnected(names):
     assert (names["spectrum"].eigenvalues[:3] == 0).all()
     np.testing.assert_allclose(names["spectrum"].eigenvalues[3:], -1, rtol=0.15)
     assert "all from one cluster: False" not in names["printed"]
-    assert names["bridged"].n_components == 2
+    assert names["bridged"].pieces.n_pieces == 2
     assert -0.05 < names["bridged"].eigenvalues[2] < 0
     assert "WeakLinkWarning" in names["printed"]
 
