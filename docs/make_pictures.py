@@ -75,7 +75,7 @@ def graph() -> Any:
 @picture
 def dimension() -> Any:
     """Draw the estimate against the number of neighbours that it looks at."""
-    from vbdm.kernel.dimension import ratio_dimension
+    from vbdm.kernel.dimension import ByRatios
 
     figure, ax = plt.subplots(figsize=(6, 3.6), layout="constrained")
     sets = vbdm.datasets
@@ -93,9 +93,8 @@ def dimension() -> Any:
     scales = [4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192]
     for name, sample, color, truth in samples:
         found = vbdm.neighbors(sample.points, 200)
-        ax.plot(
-            scales, [ratio_dimension(found, k).value for k in scales], ".-", color=color, label=name
-        )
+        read = [ByRatios(k).estimate(found, np.empty(0)).value for k in scales]
+        ax.plot(scales, read, ".-", color=color, label=name)
         if truth:
             ax.axhline(truth, color=color, lw=0.8, ls=":")
     ax.axvline(32, color=GREY, lw=1)
@@ -110,7 +109,7 @@ def bandwidth() -> Any:
     """Draw one width for all points, and one for each."""
     figure, axes = panels(2, sharex=True, sharey=True)
     points = vbdm.datasets.ou(1500, dim=2, random_state=1).points
-    for ax, beta, name in zip(axes, (0, "auto"), ("β = 0: one width", "β = -1/2"), strict=True):
+    for ax, beta, name in zip(axes, (0, -0.5), ("β = 0: one width", "β = -1/2"), strict=True):
         op = vbdm.estimate_operator(points, "generator", bandwidth=vbdm.rules.PowerOfDensity(beta))
         rows = some_rows(points)
         ax.plot(*points.T, ".", color=GREY, ms=3)
