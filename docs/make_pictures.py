@@ -109,7 +109,7 @@ def bandwidth() -> Any:
     """Draw one width for all points, and one for each."""
     figure, axes = panels(2, sharex=True, sharey=True)
     points = vbdm.datasets.ou(1500, dim=2, random_state=1).points
-    for ax, beta, name in zip(axes, (0, -0.5), ("β = 0: one width", "β = -1/2"), strict=True):
+    for ax, beta, name in zip(axes, (0, None), ("β = 0: one width", "β = -1/2"), strict=True):
         op = vbdm.estimate_operator(points, "generator", bandwidth=vbdm.rules.PowerOfDensity(beta))
         rows = some_rows(points)
         ax.plot(*points.T, ".", color=GREY, ms=3)
