@@ -9,7 +9,8 @@ import pytest
 from tests.support.commands import FAST, done, vbdm_command
 
 import vbdm
-from vbdm.cli.places import placing, scratch_of
+from vbdm.cli.places import placing
+from vbdm.cli.steps import scratch_of
 from vbdm.cli.terminal import choices
 from vbdm.errors import OutOfMemoryError
 from vbdm.placement import Dask, Disk, Memory

@@ -188,17 +188,22 @@ def read_table(file: Path, reading: Mapping[str, Any], placement: Any = "memory"
     """Read a file; what does not fit into memory, or should not, goes into a scratch file."""
     from ..errors import OutOfMemoryError
     from ..io import read
-    from ..placement import Dask, Disk
 
-    scratch = None
-    if isinstance(placement, Disk | Dask):
-        scratch = Path(getattr(placement, "scratch", None) or gettempdir())
     try:
-        return read(file, **reading, scratch=scratch)
+        return read(file, **reading, scratch=scratch_of(placement))
     except OutOfMemoryError:
         if placement != "auto":
             raise
     return read(file, **reading, scratch=gettempdir())
+
+
+def scratch_of(placement: Any) -> Path | None:
+    """Return the folder for what does not stay in memory; None if everything does."""
+    from ..placement import Dask, Disk
+
+    if not isinstance(placement, Disk | Dask):
+        return None
+    return Path(getattr(placement, "scratch", None) or gettempdir())
 
 
 def estimate(

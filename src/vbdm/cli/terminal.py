@@ -68,9 +68,13 @@ def describe(summary: Mapping[str, Any]) -> Iterator[str]:
     yield ""
     yield from eigenvalue_table(summary["eigenvalues"], summary["groups"], summary.get("clock"))
     yield ""
-    for entry in summary["diagnostics"]:
+    yield from lights(summary["diagnostics"])
+
+
+def lights(diagnostics: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield one line per finding; those that are not green say why, and what to do about it."""
+    for entry in diagnostics:
         shape, colour = LIGHTS[entry["light"]]
-        # What is not green says why, and what to do about it.
         words = "" if entry["light"] == "green" else f": {in_options(entry['words'])}"
         yield f"  {click.style(shape, fg=colour)} {entry['name']}{words}"
 

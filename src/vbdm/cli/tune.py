@@ -95,26 +95,9 @@ def curve_of(tuning: Tuning) -> dict[str, Any]:
 def describe(facts: dict[str, Any], method: str | None) -> Iterator[str]:
     """Yield lines for the terminal: the choice, and the curve around it."""
     yield from choices(facts)
-    if curve := facts["curve"]:
-        # The rows around the chosen ε, in octaves.
-        epsilons, dims = curve["epsilon"], curve["dimension"]
-        chosen = min(range(len(epsilons)), key=lambda i: abs(epsilons[i] - facts["epsilon"]))
-        # The curve of the paper's rule is in octaves already, and has no degrees.
-        degrees = {"degree: 1 % of points": "degree_0.01", "median": "degree_0.5"}
-        known = {head: curve[name] for head, name in degrees.items() if name in curve}
-        step = STEP if known else 1
-        rows = [
-            [
-                f"{epsilons[i]:.4g}",
-                "–" if dims[i] is None else f"{dims[i]:.2f}",
-                *(f"{values[i]:.1f}" for values in known.values()),
-                "← chosen" if i == chosen else "",
-            ]
-            for i in range(chosen - STEPS * step, chosen + STEPS * step + 1, step)
-            if 0 <= i < len(epsilons)
-        ]
+    if facts["curve"]:
         yield ""
-        yield from table(["ε", "dimension", *known, ""], rows, left=1)
+        yield from curve_table(facts["curve"], facts["epsilon"])
     yield ""
     paper = "" if method in (None, "resolved") else f" --method {method}"
     # Pairs within reach follow from ε; lists have a length.
@@ -123,6 +106,27 @@ def describe(facts: dict[str, Any], method: str | None) -> Iterator[str]:
         f"Suggestion: --epsilon {facts['epsilon']:.6g} --dim {facts['dimension']['value']:.4g}"
         f"{lists}{paper}, which is what vbdm fit{paper} takes by itself."
     )
+
+
+def curve_table(curve: dict[str, Any], epsilon: float) -> Iterator[str]:
+    """Yield the rows of the curve around the chosen ε, in octaves."""
+    epsilons, dims = curve["epsilon"], curve["dimension"]
+    chosen = min(range(len(epsilons)), key=lambda i: abs(epsilons[i] - epsilon))
+    # The curve of the paper's rule is in octaves already, and has no degrees.
+    degrees = {"degree: 1 % of points": "degree_0.01", "median": "degree_0.5"}
+    known = {head: curve[name] for head, name in degrees.items() if name in curve}
+    step = STEP if known else 1
+    rows = [
+        [
+            f"{epsilons[i]:.4g}",
+            "–" if dims[i] is None else f"{dims[i]:.2f}",
+            *(f"{values[i]:.1f}" for values in known.values()),
+            "← chosen" if i == chosen else "",
+        ]
+        for i in range(chosen - STEPS * step, chosen + STEPS * step + 1, step)
+        if 0 <= i < len(epsilons)
+    ]
+    return table(["ε", "dimension", *known, ""], rows, left=1)
 
 
 def write(operator: Operator, target: Path) -> None:

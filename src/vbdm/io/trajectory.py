@@ -173,7 +173,7 @@ def check_suffix(path: Path, what: str, known: Iterable[str]) -> None:
     if suffix not in known:
         raise InputError(
             f"Molecular {what} of this kind cannot be read; received {path.name!r}. Convert it to "
-            f"one of {', '.join(known)}."
+            f"a file whose name may end in {', '.join(known)}."
         )
 
 
