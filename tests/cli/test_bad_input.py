@@ -121,7 +121,7 @@ BAD = {
     # The file.
     "missing file": (nothing, "fit nowhere.csv", "does not exist"),
     "empty file": (text("a.csv", ""), "fit a.csv", "is empty"),
-    "only a header": (text("a.csv", "x,y\n"), "fit a.csv", "no points|no rows|No rows|no numbers|empty"),
+    "only a header": (text("a.csv", "x,y\n"), "fit a.csv", "no points|[nN]o rows|no numbers|empty"),
     "text in a column": (
         text("a.csv", "x,y\n1,2\n3,four\n5,6\n"),
         "fit a.csv", "four.*line 3|line 3.*four",
