@@ -161,7 +161,7 @@ BAD_CALLS = {
             epsilon=1e-4,
             method=vbdm.Paper(form="left"),
         ).spectrum(3),
-        "small data only",
+        "3000 points at most",
     ),
 }
 
