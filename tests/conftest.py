@@ -1,6 +1,7 @@
 """What all tests share."""
 
 import signal
+from contextlib import suppress
 from zlib import crc32
 
 import numpy as np
@@ -71,7 +72,8 @@ def started():
     """One cluster for all tests that need a real one: two processes on this machine."""
     from vbdm.placement import start_workers
 
-    with start_workers(2) as client:
+    # At the end of a session with many other tests, Dask's loop may have ended before this does.
+    with suppress(RuntimeError), start_workers(2) as client:
         yield client
 
 
