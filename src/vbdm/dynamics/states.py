@@ -131,8 +131,8 @@ def states(self: Dynamics, n: int | str = "auto", *, clock: Clock | None = None)
     Returns
     -------
     States
-        `.memberships`, (N, n), shares that sum to 1; `.labels`; `.populations` with errors;
-        ``.rates``, (n, n), from state to state; `.timescales`; `.crispness` and `.gap`.
+        ``.memberships``, (N, n), shares that sum to 1; ``.labels``; ``.populations`` with errors;
+        ``.rates``, (n, n), from state to state; ``.timescales``; ``.crispness`` and ``.gap``.
 
     Raises
     ------
