@@ -63,7 +63,7 @@ AWKWARD = {
                     [0, -1, -1], vbdm.errors.DisconnectedWarning),
     "ten points": (GAUSSIAN, {"n_components": 1}, None, vbdm.errors.WeakLinkWarning),
     "ten points, too many": (GAUSSIAN, {"n_components": 10}, "at most 9", None),
-    "two points": (GAUSSIAN[:2], {"n_components": 1}, "Give `dim`, more points", None),
+    "two points": (GAUSSIAN[:2], {"n_components": 1}, "Give `dim` or more points", None),
     "two points, known dimension": (GAUSSIAN[:2], {"n_components": 1, "dim": 2},
                                     None, vbdm.errors.UnresolvedWarning),
     "two points, too many": (GAUSSIAN[:2], {}, "at most 1", None),

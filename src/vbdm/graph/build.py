@@ -129,7 +129,7 @@ def refuse_few(n_points: int, n_columns: int) -> None:
     turned = f", or X.T, which has {n_columns} rows, if those are the points" if many else ""
     raise InputError(
         f"The dimension cannot be estimated from fewer than {FEWEST_POINTS} points; received "
-        f"{n_points} points in {n_columns} column(s). Give `dim`, more points{turned}."
+        f"{n_points} points in {n_columns} column(s). Give `dim` or more points{turned}."
     )
 
 
